@@ -1,0 +1,46 @@
+# What a person does with this project. Every target does first what it needs.
+
+CONFIG ?= configs/quick.yaml
+ARGS ?=
+CARGO ?= cargo
+program := target/release/coorl-async
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build train test bench lint clean tools
+
+help:
+	@echo "make setup   fetch libtorch into the user's cache and link it here (CUDA=1: with CUDA, 2.5 GB)"
+	@echo "make build   the program, $(program)"
+	@echo "make train   train with CONFIG=$(CONFIG); more options in ARGS=\"--set run.seed=2 ...\""
+	@echo "make test    all tests"
+	@echo "make bench   benchmarks, as ratios to limits measured in the same run"
+	@echo "make lint    formatting, clippy and documentation without warnings"
+	@echo "make clean   remove what was built (runs and the cached libtorch stay)"
+
+# The C++ compiler builds tch's bindings.
+tools:
+	@command -v $(CARGO) >/dev/null 2>&1 || { echo "error: cargo was not found: install Rust 1.88 or newer (https://rustup.rs)" >&2; exit 1; }
+	@command -v "$${CXX:-c++}" >/dev/null 2>&1 || { echo "error: no C++ compiler ($${CXX:-c++}) was found: install one (Debian and Ubuntu: g++, Fedora: gcc-c++, macOS: xcode-select --install)" >&2; exit 1; }
+
+setup: tools
+	@sh scripts/libtorch.sh
+
+build: setup
+	$(CARGO) build --release --locked
+
+train: build
+	$(program) train --config $(CONFIG) $(ARGS)
+
+test: setup
+	$(CARGO) test --release --locked
+
+bench: setup
+	$(CARGO) bench --locked
+
+lint: setup
+	$(CARGO) fmt --check
+	$(CARGO) clippy --release --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $(CARGO) doc --release --locked --no-deps --document-private-items
+
+clean:
+	$(CARGO) clean
