@@ -1,0 +1,54 @@
+//! Encodings: how a state becomes the row of numbers a network sees, and which numbers its actions have.
+//!
+//! An encoding is a type apart from the rules. Networks, slots and replay know only its two lengths.
+
+mod slots;
+
+pub use slots::Slots;
+
+use crate::game::{Action, ActionSet, Game, Player};
+use serde::{Deserialize, Serialize};
+
+/// Which blocks an info state has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Appends per colour what lies and what could be played there: counts and face sums (15 C + 3 values).
+    pub derived_playability: bool,
+    /// Appends six flags per hand slot (6 S values).
+    pub slot_aware_playability: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            derived_playability: true,
+            slot_aware_playability: true,
+        }
+    }
+}
+
+/// The info state of a game and the numbering of its actions.
+pub trait Encoding<G: Game>: Clone + Send + Sync + 'static {
+    /// Values in an info state row.
+    fn info_len(&self) -> usize;
+    /// Outputs of a network; action numbers of this encoding are below it.
+    fn num_actions(&self) -> usize;
+    /// The legal actions of the mover in this encoding's numbers; empty when the game is over.
+    fn legal_actions(&self, game: &G, state: &G::State) -> ActionSet;
+    /// The game's action id behind a legal action of this encoding.
+    fn to_game(&self, game: &G, state: &G::State, action: Action) -> Action;
+    /// Writes what `observer` knows into all of `row` (`[info_len]`), whatever it held. `legal` is [`Encoding::legal_actions`] of
+    /// the state: the mover's, also when the observer is the other player.
+    ///
+    /// # Panics
+    /// When `row` has another length.
+    fn encode(
+        &self,
+        game: &G,
+        state: &G::State,
+        observer: Player,
+        legal: ActionSet,
+        row: &mut [f32],
+    );
+}
