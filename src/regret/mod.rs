@@ -1,0 +1,47 @@
+//! From advantages to policies: regret matching, sampling policies, draws.
+//!
+//! ```text
+//! advantages --regret_matching--> policy --mix_uniform--> sampling policy --draw--> action
+//! logits -----legal_softmax-----> policy --greedy, entropy
+//! ```
+//!
+//! Pure functions on slices `[actions]`, one per formula; they run once per node and allocate nothing.
+
+mod matching;
+mod policy;
+
+pub use matching::{Matched, regret_matching};
+pub use policy::{draw, entropy, greedy, legal_softmax, mix_uniform};
+
+use serde::{Deserialize, Serialize};
+
+/// What to play when no advantage is positive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fallback {
+    /// Every legal action alike.
+    #[default]
+    Uniform,
+    /// The legal action of greatest advantage, the lowest number among equals.
+    ArgmaxTiebreak,
+}
+
+/// Settings of regret matching.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What to play when no advantage is positive: `uniform` or `argmax_tiebreak`.
+    pub all_negative_fallback: Fallback,
+}
+
+/// A finite value as it is; anything else counts below every finite one.
+fn finite_or_least(value: f32) -> f32 {
+    if value.is_finite() {
+        value
+    } else {
+        f32::NEG_INFINITY
+    }
+}
+
+#[cfg(test)]
+mod tests;
