@@ -1,0 +1,87 @@
+//! Network calls of many walks as few large batches.
+//!
+//! ```text
+//! walk:      lease.info_mut() <- encode     lease.request(head).await     lease.answer() -> policy
+//!                                                | ticket                        ^ wake
+//! executor:                            queue --> waiting tickets, per head --> lanes: gather, Network::run, scatter
+//! ```
+//!
+//! A walk leases a *slot*: one row for its info state, one for the answer, one waker. It encodes straight into the row and
+//! sends only the slot's ticket. One executor decides when to run what waits, see [`FlushReason`], and deals it out to the
+//! lanes, each with its own copy of the networks. Rows of one head run together. A walk that ends gives its slot back, which may
+//! be what lets the others run. Walks, executor and lanes are tasks on the same worker threads.
+
+mod engine;
+mod executor;
+mod lane;
+mod slots;
+mod statistics;
+mod torch;
+
+pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
+pub use slots::{Lease, RowShape, Stopped};
+pub use statistics::BatchStatistics;
+pub use torch::TorchNetworks;
+
+use serde::{Deserialize, Serialize};
+
+/// When the executor runs a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Microseconds the oldest request waits at most for its batch to fill.
+    pub collect_timeout_us: u64,
+    /// Rows of one head in one network call at most, 1 to 65,536.
+    pub max_batch: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            collect_timeout_us: 2_000,
+            max_batch: 1_024,
+        }
+    }
+}
+
+/// Which network answers a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Head(pub u8);
+
+impl Head {
+    /// The average strategy.
+    pub const STRATEGY: Head = Head(2);
+
+    /// The advantage network of a seat.
+    pub const fn advantage(player: crate::game::Player) -> Head {
+        Head(player as u8)
+    }
+
+    /// The advantage network of a seat in league snapshot `snapshot`, the oldest being 0.
+    pub const fn snapshot(snapshot: u8, player: crate::game::Player) -> Head {
+        Head(3 + 2 * snapshot + player as u8)
+    }
+}
+
+/// Why the executor ran what was waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushReason {
+    /// A head had `max_batch` rows.
+    Full,
+    /// The oldest request had waited `collect_timeout_us`.
+    Timeout,
+    /// Every leased slot was waiting: nothing more could come.
+    Quiescent,
+}
+
+/// What answers rows. One per lane; it never sees a walk.
+pub trait Network: Send + 'static {
+    /// The staging area for `rows` info states, `[rows, info_len]` row-major; its content is overwritten.
+    fn stage(&mut self, rows: usize) -> &mut [f32];
+
+    /// Answers the first `rows` staged rows: `[rows, actions]` row-major.
+    ///
+    /// # Errors
+    /// What went wrong, in a line. The engine stops: every waiting walk ends with [`Stopped`].
+    fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String>;
+}
