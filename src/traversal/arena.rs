@@ -1,0 +1,123 @@
+//! The samples of one walk, contiguous, until replay copies them.
+
+use crate::game::{ActionSet, Player};
+
+/// Samples of one walk. Info states are stored once, in visit order; advantage and strategy samples point at them.
+#[derive(Clone, Debug, Default)]
+pub struct SampleArena {
+    info_len: usize,
+    actions: usize,
+    infos: Vec<f32>,
+    advantage: Kind,
+    strategy: Kind,
+}
+
+/// One kind of samples in the order they were recorded.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    rows: Vec<Row>,
+    targets: Vec<f32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    info: u32,
+    player: Player,
+    first_open: bool,
+    legal: ActionSet,
+}
+
+/// One sample as it lies in its arena.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleView<'a> {
+    /// The info state, `[info_len]`.
+    pub info: &'a [f32],
+    /// Advantages in points, or a policy; `[actions]`, 0 on illegal actions.
+    pub target: &'a [f32],
+    /// The legal actions.
+    pub legal: ActionSet,
+    /// Who decided.
+    pub player: Player,
+    /// Whether a legal action commits the mover to something new.
+    pub first_open: bool,
+}
+
+/// An info state stored in an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InfoIndex(u32);
+
+impl SampleArena {
+    pub(super) fn new(info_len: usize, actions: usize) -> Self {
+        Self {
+            info_len,
+            actions,
+            ..Self::default()
+        }
+    }
+
+    /// Stores an info state for one or more samples.
+    pub(super) fn push_info(&mut self, info: &[f32]) -> InfoIndex {
+        let index = self.infos.len() / self.info_len.max(1);
+        self.infos.extend_from_slice(info);
+        InfoIndex(index as u32)
+    }
+
+    /// Adds an advantage sample and returns its target row, all 0.
+    pub(super) fn push_advantage(
+        &mut self,
+        info: InfoIndex,
+        player: Player,
+        legal: ActionSet,
+        first_open: bool,
+    ) -> &mut [f32] {
+        self.advantage.rows.push(Row {
+            info: info.0,
+            player,
+            first_open,
+            legal,
+        });
+        let start = self.advantage.targets.len();
+        self.advantage.targets.resize(start + self.actions, 0.0);
+        &mut self.advantage.targets[start..]
+    }
+
+    pub(super) fn push_strategy(
+        &mut self,
+        info: InfoIndex,
+        player: Player,
+        legal: ActionSet,
+        policy: &[f32],
+    ) {
+        self.strategy.rows.push(Row {
+            info: info.0,
+            player,
+            first_open: false,
+            legal,
+        });
+        self.strategy.targets.extend_from_slice(policy);
+    }
+
+    /// The advantage samples in the order of recording: deepest first.
+    pub fn advantage(&self) -> impl ExactSizeIterator<Item = SampleView<'_>> {
+        self.views(&self.advantage)
+    }
+
+    /// The strategy samples in visit order.
+    pub fn strategy(&self) -> impl ExactSizeIterator<Item = SampleView<'_>> {
+        self.views(&self.strategy)
+    }
+
+    fn views<'a>(&'a self, kind: &'a Kind) -> impl ExactSizeIterator<Item = SampleView<'a>> {
+        let targets = kind.targets.chunks_exact(self.actions.max(1));
+        kind.rows
+            .iter()
+            .zip(targets)
+            .map(|(row, target)| SampleView {
+                info: &self.infos[row.info as usize * self.info_len..][..self.info_len],
+                target,
+                legal: row.legal,
+                player: row.player,
+                first_open: row.first_open,
+            })
+    }
+}

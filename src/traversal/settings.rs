@@ -1,0 +1,163 @@
+//! Settings of the walks.
+
+use serde::{Deserialize, Serialize};
+
+/// How a walk samples the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SamplingMode {
+    /// One action per decision of either player (outcome sampling).
+    #[default]
+    Outcome,
+}
+
+/// The advantage target of legal actions that were not sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnsampledRegret {
+    /// Minus the node's value: together with the sampled entry unbiased when no clip is set.
+    #[default]
+    NegativeNodeValue,
+    /// Zero: biased (the expectation becomes `(1 - pi_a) Q_a`), kept to repeat the seed's runs.
+    Zero,
+}
+
+/// The value of a walk cut off by a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutoffValue {
+    /// The payoff as the position stands.
+    #[default]
+    ScoreDiff,
+    /// The mean payoff of `cutoff_rollouts` playouts.
+    RandomRollout,
+}
+
+/// Who plays a cutoff playout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutoffPlayout {
+    /// Uniform over legal actions.
+    #[default]
+    Random,
+    /// The bot `safe_heuristic`.
+    #[serde(alias = "heuristic_balanced")]
+    SafeHeuristic,
+}
+
+/// Settings of the walks of one iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Traversals per traverser and iteration, positive.
+    pub traversals_per_player: usize,
+    /// Walks in flight at once, both traversers together; null = all of an iteration, at most 4,096.
+    pub in_flight: Option<usize>,
+    /// Threads that advance walks and run their network calls; null = one per core.
+    pub worker_threads: Option<usize>,
+    /// `outcome`.
+    pub sampling_mode: SamplingMode,
+    /// Plies after which a walk is cut off; null = no limit.
+    pub max_depth: Option<usize>,
+    /// Nodes after which a walk is cut off; null = no limit.
+    pub max_nodes_per_traversal: Option<usize>,
+    /// Regret matching falls back when positive advantages sum to no more than this; also the least sampling probability divided by.
+    pub regret_matching_epsilon: f64,
+    /// Uniform share mixed into the sampling policy, 0 to 1.
+    pub outcome_sampling_epsilon: f64,
+    /// Clip of the importance-weighted value at every network node, in points; null = none. Biased when it binds.
+    pub outcome_sampling_value_clip: Option<f64>,
+    /// Target of legal actions that were not sampled: `negative_node_value` or `zero`.
+    pub outcome_unsampled_regret: UnsampledRegret,
+    /// Hand-made target, in points, for opening plays that were not sampled; 0 = off. Biased.
+    pub outcome_unsampled_first_open_prior_alpha: f64,
+    /// Value of a cut-off walk: `score_diff` or `random_rollout`.
+    pub cutoff_value_mode: CutoffValue,
+    /// Playouts per cutoff under `random_rollout`; 0 = the payoff as it stands.
+    pub cutoff_rollouts: usize,
+    /// Who plays them: `random` or `safe_heuristic`.
+    pub cutoff_rollout_policy: CutoffPlayout,
+    /// Plies after which a playout is scored as it stands.
+    pub cutoff_rollout_max_steps: usize,
+    /// Who moves for the player that is not the traverser: `network`, `average_strategy`, `self_play_league`, or a bot's name.
+    pub opponent_policy: String,
+    /// Plies between stored strategy samples, positive.
+    pub strategy_sample_interval: usize,
+    /// Whether decisions of the traverser give strategy samples.
+    pub store_strategy_on_traverser_nodes: bool,
+    /// Whether decisions of the opponent give strategy samples. Only those of the current advantage network do: under `network`, and
+    /// under `self_play_league` in walks that drew it.
+    pub store_strategy_on_opponent_nodes: bool,
+    /// Width of the endpoint depth buckets in the metrics, in plies.
+    pub endpoint_depth_bucket_width: usize,
+    /// Depth from which endpoints share one bucket, in plies.
+    pub endpoint_depth_bucket_max: usize,
+    /// Finished traversals between progress lines in the log; 0 = none.
+    pub progress_every_traversals: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            traversals_per_player: 280,
+            in_flight: None,
+            worker_threads: None,
+            sampling_mode: SamplingMode::Outcome,
+            max_depth: None,
+            max_nodes_per_traversal: Some(10_000),
+            regret_matching_epsilon: 1e-8,
+            outcome_sampling_epsilon: 0.05,
+            outcome_sampling_value_clip: None,
+            outcome_unsampled_regret: UnsampledRegret::NegativeNodeValue,
+            outcome_unsampled_first_open_prior_alpha: 0.0,
+            cutoff_value_mode: CutoffValue::ScoreDiff,
+            cutoff_rollouts: 0,
+            cutoff_rollout_policy: CutoffPlayout::Random,
+            cutoff_rollout_max_steps: 10_000,
+            opponent_policy: "network".into(),
+            strategy_sample_interval: 1,
+            store_strategy_on_traverser_nodes: false,
+            store_strategy_on_opponent_nodes: true,
+            endpoint_depth_bucket_width: 100,
+            endpoint_depth_bucket_max: 1_000,
+            progress_every_traversals: 0,
+        }
+    }
+}
+
+/// Past networks as opponents, for `traversal.opponent_policy: self_play_league`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeagueSettings {
+    /// Iterations between snapshots of the advantage networks, positive.
+    pub snapshot_every: usize,
+    /// Snapshots kept, the oldest dropped first; 0 = none; at most 100.
+    pub max_snapshots: usize,
+    /// Probability that the opponent is `safe_heuristic`, before the weights are looked at.
+    pub anchor_probability: f64,
+    /// Weight of the current networks.
+    pub current_weight: f64,
+    /// Weight of the newest `recent_window` snapshots.
+    pub recent_weight: f64,
+    /// Weight of the older snapshots.
+    pub older_weight: f64,
+    /// Weight of `safe_heuristic`.
+    pub anchor_weight: f64,
+    /// How many snapshots count as recent, positive.
+    pub recent_window: usize,
+}
+
+impl Default for LeagueSettings {
+    fn default() -> Self {
+        Self {
+            snapshot_every: 1,
+            max_snapshots: 20,
+            anchor_probability: 0.0,
+            current_weight: 0.5,
+            recent_weight: 0.3,
+            older_weight: 0.2,
+            anchor_weight: 0.0,
+            recent_window: 5,
+        }
+    }
+}
