@@ -1,0 +1,268 @@
+//! One evaluation game as a suspendable future.
+
+use super::{OnMaxSteps, PolicyMode, Settings, diagnostics::GameDiagnostics};
+use crate::bots::Bot;
+use crate::encoding::Encoding;
+use crate::game::{Action, Game, Player};
+use crate::inference::{Head, Lease, Stopped};
+use crate::random::Stream;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+/// Where the logits of the average strategy come from: a leased slot, or a stand-in.
+pub trait PolicySource: Send {
+    /// The info state row (`[info_len]`) to encode into.
+    fn info_mut(&mut self) -> &mut [f32];
+    /// The strategy logits (`[actions]`, illegal entries included) of the info state row.
+    ///
+    /// # Errors
+    /// [`Stopped`] when nobody answers any more.
+    fn logits(&mut self) -> impl Future<Output = Result<&[f32], Stopped>> + Send;
+}
+
+impl PolicySource for Lease {
+    fn info_mut(&mut self) -> &mut [f32] {
+        Lease::info_mut(self)
+    }
+    async fn logits(&mut self) -> Result<&[f32], Stopped> {
+        self.request(Head::STRATEGY).await?;
+        Ok(self.answer())
+    }
+}
+
+/// Why a game was not played to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GameError {
+    /// The executor is gone.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// No action follows from the answer.
+    #[error(
+        "the strategy network's answer at ply {ply} has a legal action that is not a finite number, or the encoding offers no legal \
+         action; lower optimization.learning_rate, set optimization.grad_clip, or go back to an earlier checkpoint"
+    )]
+    NoDecision {
+        /// Plies played before.
+        ply: usize,
+    },
+}
+
+/// How a game counts for the evaluated policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Won by the policy.
+    Win,
+    /// Neither.
+    Draw,
+    /// Won by the opponent.
+    Loss,
+}
+
+/// Time spent in the pieces of a game, or summed over games. Every piece but `network` runs on one thread without a break.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Legal actions of the policy's turns.
+    pub legal_mask: Duration,
+    /// Writing info states.
+    pub encoding: Duration,
+    /// From request to resumption: queueing, the batch, and being woken. Games wait side by side, so a sum over games exceeds wall time.
+    pub network: Duration,
+    /// From logits to an action.
+    pub postprocess: Duration,
+    /// The opponent's decisions.
+    pub opponent: Duration,
+    /// Applying actions.
+    pub apply: Duration,
+    /// Watching decisions.
+    pub diagnostics: Duration,
+    /// Watching and scoring the last position.
+    pub final_scoring: Duration,
+}
+
+impl Times {
+    /// Adds the times of another game.
+    pub fn add(&mut self, other: &Times) {
+        self.legal_mask += other.legal_mask;
+        self.encoding += other.encoding;
+        self.network += other.network;
+        self.postprocess += other.postprocess;
+        self.opponent += other.opponent;
+        self.apply += other.apply;
+        self.diagnostics += other.diagnostics;
+        self.final_scoring += other.final_scoring;
+    }
+}
+
+/// What one game leaves behind; `D` is what was watched.
+#[derive(Clone, Debug)]
+pub struct GameRecord<D> {
+    /// The policy's seat.
+    pub policy: Player,
+    /// How the game counts.
+    pub outcome: Outcome,
+    /// The policy's payoff in the last position.
+    pub score_diff: f64,
+    /// Whether `max_steps` plies did not end it.
+    pub timed_out: bool,
+    /// Plies of the policy.
+    pub policy_turns: usize,
+    /// Plies of the opponent.
+    pub opponent_turns: usize,
+    /// Sum over the policy's decisions of the entropy in nats.
+    pub entropy: f64,
+    /// What was watched.
+    pub diagnostics: D,
+    /// Where the time went.
+    pub times: Times,
+    /// When it was dealt.
+    pub started: Instant,
+    /// When it was scored.
+    pub ended: Instant,
+}
+
+impl<D: Default> GameRecord<D> {
+    fn new(policy: Player) -> Self {
+        let now = Instant::now();
+        Self {
+            policy,
+            outcome: Outcome::Draw,
+            score_diff: 0.0,
+            timed_out: false,
+            policy_turns: 0,
+            opponent_turns: 0,
+            entropy: 0.0,
+            diagnostics: D::default(),
+            times: Times::default(),
+            started: now,
+            ended: now,
+        }
+    }
+}
+
+impl<D> GameRecord<D> {
+    /// Plies of both players.
+    pub fn plies(&self) -> usize {
+        self.policy_turns + self.opponent_turns
+    }
+}
+
+/// Reads the clock once per piece: the time since the last reading.
+struct Lap(Instant);
+
+impl Lap {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+    fn add_to(&mut self, total: &mut Duration) {
+        let now = Instant::now();
+        *total += now - self.0;
+        self.0 = now;
+    }
+}
+
+/// The average strategy and its opponent at one table.
+#[derive(Debug)]
+pub struct Pairing<'a, G, E, B> {
+    /// The rules.
+    pub game: &'a G,
+    /// The policy's eyes and hands.
+    pub encoding: &'a E,
+    /// The opponent.
+    pub opponent: &'a B,
+    /// `max_steps`, `on_max_steps` and `policy` are read.
+    pub settings: &'a Settings,
+}
+
+impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
+    /// Plays game `number`: the policy sits in seat `number % 2`; the deal, then both players' chance, come from `stream`. The deck is
+    /// taken as it lies.
+    ///
+    /// # Errors
+    /// [`GameError::Stopped`] when `source` stops answering, [`GameError::NoDecision`] when no action follows from an answer.
+    pub async fn play<D, S>(
+        &self,
+        number: usize,
+        mut stream: Stream,
+        source: &mut S,
+    ) -> Result<GameRecord<D>, GameError>
+    where
+        D: GameDiagnostics<G>,
+        S: PolicySource,
+    {
+        let mut record = GameRecord::<D>::new(Player::from_parity(number));
+        let mut state = self.game.deal(&mut stream);
+        while record.plies() < self.settings.max_steps {
+            let Some(mover) = self.game.mover(&state) else {
+                break;
+            };
+            let action = if mover == record.policy {
+                self.policy_turn(&state, &mut record, &mut stream, source)
+                    .await?
+            } else {
+                let mut lap = Lap::start();
+                let action = self.opponent.act(self.game, &state, &mut stream);
+                record.opponent_turns += 1;
+                lap.add_to(&mut record.times.opponent);
+                action
+            };
+            let mut lap = Lap::start();
+            self.game.apply(&mut state, action);
+            lap.add_to(&mut record.times.apply);
+        }
+        self.score(&state, &mut record);
+        Ok(record)
+    }
+
+    /// Encodes, asks, decides; the game action id of the decision.
+    async fn policy_turn<D, S>(
+        &self,
+        state: &G::State,
+        record: &mut GameRecord<D>,
+        stream: &mut Stream,
+        source: &mut S,
+    ) -> Result<Action, GameError>
+    where
+        D: GameDiagnostics<G>,
+        S: PolicySource,
+    {
+        let mut lap = Lap::start();
+        let legal = self.encoding.legal_actions(self.game, state);
+        lap.add_to(&mut record.times.legal_mask);
+        let row = source.info_mut();
+        self.encoding
+            .encode(self.game, state, record.policy, legal, row);
+        lap.add_to(&mut record.times.encoding);
+        let logits = source.logits().await?;
+        lap.add_to(&mut record.times.network);
+        let mode: PolicyMode = self.settings.policy;
+        let ply = record.plies();
+        let decision = mode
+            .decide(logits, legal, stream)
+            .ok_or(GameError::NoDecision { ply })?;
+        let action = self.encoding.to_game(self.game, state, decision.action);
+        lap.add_to(&mut record.times.postprocess);
+        record.diagnostics.record_decision(self.game, state, action);
+        record.entropy += decision.entropy;
+        record.policy_turns += 1;
+        lap.add_to(&mut record.times.diagnostics);
+        Ok(action)
+    }
+
+    fn score<D: GameDiagnostics<G>>(&self, state: &G::State, record: &mut GameRecord<D>) {
+        let mut lap = Lap::start();
+        record.timed_out = self.game.mover(state).is_some();
+        record.score_diff = self.game.payoff(state, record.policy);
+        record.outcome = match self.settings.on_max_steps {
+            OnMaxSteps::Loss if record.timed_out => Outcome::Loss,
+            OnMaxSteps::Draw if record.timed_out => Outcome::Draw,
+            _ if record.score_diff > 0.0 => Outcome::Win,
+            _ if record.score_diff < 0.0 => Outcome::Loss,
+            _ => Outcome::Draw,
+        };
+        record
+            .diagnostics
+            .record_end(self.game, state, record.policy);
+        lap.add_to(&mut record.times.final_scoring);
+        record.ended = lap.0;
+    }
+}
