@@ -1,0 +1,30 @@
+//! The machine and the process: what must happen before the first tensor, and what the machine has.
+//!
+//! ```text
+//! main --init--> allocator: freed activations stay in the process
+//!          |---> cuda: libtorch_cuda opened if it is on the library path, its outcome remembered
+//! doctor, telemetry --> machine: cores, SIMD level, memory; cuda: why there is no device
+//! ```
+//!
+//! Talking to the C library and the driver needs `unsafe`: this folder is a stated exception to the rule that keeps it in
+//! `replay` and `inference::slots`.
+
+mod allocator;
+mod cuda;
+mod exit;
+mod machine;
+
+pub use cuda::{CudaDevice, CudaLibrary, Driver, cuda_library, cuda_unavailable, driver};
+pub use exit::leave;
+pub use machine::{
+    Libtorch, SimdLevel, available_memory_bytes, libtorch, logical_cores, peak_memory_bytes,
+    physical_cores, simd_level, total_memory_bytes,
+};
+
+/// Prepares the process: once, before the first call into libtorch and before other threads run.
+///
+/// Opening `libtorch_cuda`, where it is there, takes a second or two: a command that touches no tensor need not call this.
+pub fn init() {
+    allocator::keep_freed_memory();
+    cuda_library();
+}

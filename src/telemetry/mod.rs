@@ -1,0 +1,23 @@
+//! What a run tells: its folder, metrics, log and progress.
+//!
+//! ```text
+//! training --row--> MetricsFile    metrics.jsonl, one flat object per iteration
+//!          |------> iteration_line --tracing--> stderr, train.log
+//!          |------> Phase          one live line on a terminal, nothing in a pipe
+//! ```
+//!
+//! Log lines and live lines share standard error: everything that writes there goes through `terminal`, so that a log line never
+//! tears a live one.
+
+mod logging;
+mod metrics;
+mod progress;
+mod run_dir;
+mod summary;
+mod terminal;
+
+pub use logging::{LogFormat, Logging};
+pub use metrics::{MetricValue, MetricsError, MetricsFile, MetricsRow};
+pub use progress::{Phase, Progress};
+pub use run_dir::{Retention, RunDir, RunDirError};
+pub use summary::{general, iteration_line};
