@@ -1,0 +1,34 @@
+//! Which names the scripted opponents go by, and which variants they play.
+
+use super::schema::most_alike;
+use crate::bots::{BotError, ScriptedGame};
+use crate::game::lost_cities::{LostCities, Rules};
+
+/// The canonical names.
+pub(super) fn bot_names() -> &'static [&'static str] {
+    LostCities::bot_names()
+}
+
+/// `name` as names are compared: trimmed, lower-case, `-` as `_`.
+pub(super) fn normal(name: &str) -> String {
+    name.trim().to_lowercase().replace('-', "_")
+}
+
+/// Whether a scripted opponent answers to `name` (trimmed, any case, `-` and `_` alike), whatever variants it plays.
+pub(super) fn is_bot_name(name: &str) -> bool {
+    !matches!(
+        why_not(name, &Rules::default()),
+        Some(BotError::Unknown { .. })
+    )
+}
+
+/// Why the bot `name` cannot play under `rules`; `None` if it can, or if the rules themselves are refused.
+pub(super) fn why_not(name: &str, rules: &Rules) -> Option<BotError> {
+    LostCities::new(rules.clone()).ok()?.bot(name).err()
+}
+
+/// The bot name or one of `others` that is most like `name`.
+pub(super) fn nearest_name(name: &str, others: &[&'static str]) -> Option<String> {
+    let known = bot_names().iter().chain(others);
+    most_alike(&normal(name), known.copied())
+}

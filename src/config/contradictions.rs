@@ -1,0 +1,220 @@
+//! Settings that are fine one by one and make no sense together.
+
+use super::Config;
+use super::bot_names::{normal, why_not};
+use super::error::{Note, Problem, Reason, Source};
+use super::layer::Findings;
+use super::render::value_text;
+use crate::traversal::{CutoffPlayout, CutoffValue};
+use std::collections::BTreeMap;
+
+/// Looks for contradictions (refused) and for settings without effect (noted).
+pub(super) fn find(
+    config: &Config,
+    provenance: &BTreeMap<String, Source>,
+    findings: &mut Findings,
+) {
+    let mut search = Search {
+        config,
+        provenance,
+        findings,
+    };
+    search.rules();
+    search.strategy_samples();
+    search.cutoffs();
+    search.evaluation();
+    search.device();
+    search.bots();
+}
+
+struct Search<'a> {
+    config: &'a Config,
+    provenance: &'a BTreeMap<String, Source>,
+    findings: &'a mut Findings,
+}
+
+impl Search<'_> {
+    /// The size of the deck: what single numbers may be stands in the table of keys.
+    fn rules(&mut self) {
+        if let Err(error) = self.config.rules.validate() {
+            let keys = [
+                "rules.hand_size",
+                "rules.n_colors",
+                "rules.n_ranks",
+                "rules.n_handshakes",
+            ];
+            self.contradiction(&keys, &error.to_string());
+        }
+    }
+
+    /// The strategy network learns from stored samples only.
+    fn strategy_samples(&mut self) {
+        let traversal = &self.config.traversal;
+        let policy = traversal.opponent_policy.as_str();
+        let opponent_can = matches!(policy, "network" | "self_play_league");
+        let opponent = traversal.store_strategy_on_opponent_nodes;
+        let stored = traversal.store_strategy_on_traverser_nodes || (opponent && opponent_can);
+        let keys = [
+            "traversal.store_strategy_on_traverser_nodes",
+            "traversal.store_strategy_on_opponent_nodes",
+        ];
+        let only = "the opponent's decisions give samples only under opponent_policy network or self_play_league";
+        if !stored && policy == "average_strategy" {
+            let why = format!(
+                "the strategy network would play the opponent without ever being trained; set store_strategy_on_traverser_nodes ({only})"
+            );
+            let keys = ["traversal.opponent_policy", keys[0], keys[1]];
+            self.contradiction(&keys, &why);
+        } else if !stored && self.config.evaluation.eval_every > 0 {
+            let why = format!(
+                "the strategy network would be evaluated without ever being trained; set store_strategy_on_traverser_nodes, or eval_every to 0 ({only})"
+            );
+            let (every, policy) = ("evaluation.eval_every", "traversal.opponent_policy");
+            self.contradiction(&[every, policy, keys[0], keys[1]], &why);
+        } else if opponent && !opponent_can {
+            self.note(keys[1], format!("has no effect with {policy}: {only}"));
+        }
+    }
+
+    fn cutoffs(&mut self) {
+        let traversal = &self.config.traversal;
+        let rollouts = traversal.cutoff_value_mode == CutoffValue::RandomRollout;
+        if rollouts && traversal.cutoff_rollouts == 0 {
+            let text = "no playouts: a cut-off walk is scored as it stands until this is 1 or more";
+            self.note("traversal.cutoff_rollouts", text.to_owned());
+        } else if !rollouts && traversal.cutoff_rollouts > 0 {
+            let text = "has no effect unless traversal.cutoff_value_mode is random_rollout";
+            self.note("traversal.cutoff_rollouts", text.to_owned());
+        }
+    }
+
+    fn evaluation(&mut self) {
+        let evaluation = &self.config.evaluation;
+        let (every, extended) = (evaluation.eval_every, evaluation.extended_eval_every);
+        if every == 0 {
+            if extended > 0 {
+                let text = "has no effect: evaluation.eval_every is 0";
+                self.note("evaluation.extended_eval_every", text.to_owned());
+            }
+            return;
+        }
+        if evaluation.opponents.is_empty()
+            && (extended == 0 || evaluation.extended_opponents.is_empty())
+        {
+            self.contradiction(
+                &["evaluation.eval_every", "evaluation.opponents"],
+                "there is nobody to play; name opponents, or set eval_every to 0",
+            );
+        }
+        if extended > 0 && extended % every != 0 {
+            let both = extended / greatest_common_divisor(extended, every) * every;
+            let text = format!(
+                "acts on evaluation iterations only, that is on every {both}th with evaluation.eval_every = {every}"
+            );
+            self.note("evaluation.extended_eval_every", text);
+        }
+        if let Some(last) = self.config.run.max_iterations
+            && every > last as usize
+        {
+            let text = format!(
+                "happens once, at the end: the last iteration is {last} (run.max_iterations)"
+            );
+            self.note("evaluation.eval_every", text);
+        }
+    }
+
+    fn device(&mut self) {
+        if self.config.run.use_amp && self.config.run.device == "cpu" {
+            let text = "has no effect on run.device cpu: mixed precision is for GPUs";
+            self.note("run.use_amp", text.to_owned());
+        }
+    }
+
+    /// The heuristics know variants up to a size only.
+    fn bots(&mut self) {
+        let (config, evaluation) = (self.config, &self.config.evaluation);
+        let policy = normal(&config.traversal.opponent_policy);
+        let opponent = match policy.as_str() {
+            "network" | "average_strategy" => None,
+            "self_play_league" => Some("safe_heuristic".to_owned()),
+            _ => Some(policy),
+        };
+        let playout = (config.traversal.cutoff_value_mode == CutoffValue::RandomRollout
+            && config.traversal.cutoff_rollout_policy == CutoffPlayout::SafeHeuristic)
+            .then(|| "safe_heuristic".to_owned());
+        let mut asked: Vec<(&str, Vec<String>)> = vec![
+            ("traversal.opponent_policy", opponent.into_iter().collect()),
+            (
+                "traversal.cutoff_rollout_policy",
+                playout.into_iter().collect(),
+            ),
+        ];
+        if evaluation.eval_every > 0 {
+            asked.push(("evaluation.opponents", evaluation.opponents.clone()));
+        }
+        if evaluation.eval_every > 0 && evaluation.extended_eval_every > 0 {
+            let extended = evaluation.extended_opponents.clone();
+            asked.push(("evaluation.extended_opponents", extended));
+        }
+        for (key, names) in asked {
+            let mut refusals = names.iter().filter_map(|name| why_not(name, &config.rules));
+            if let Some(refusal) = refusals.next() {
+                let keys = [key, "rules.n_colors", "rules.n_ranks", "rules.hand_size"];
+                self.contradiction(&keys, &refusal.to_string());
+            }
+        }
+    }
+
+    /// Refuses the combination of `keys`, unless one of them has a problem of its own and so not the value that was meant. The
+    /// first of them that was set by somebody stands for the rest.
+    fn contradiction(&mut self, keys: &[&str], why: &str) {
+        let refused = |problem: &Problem| keys.contains(&problem.key.as_str());
+        if self.findings.problems.iter().any(refused) {
+            return;
+        }
+        let set = |key: &&&str| self.source(key) != Source::Default;
+        let Some(head) = keys.iter().find(set).or(keys.first()) else {
+            return;
+        };
+        let others = keys.iter().filter(|key| *key != head).map(|key| {
+            let value = value_text(self.config, key);
+            format!("{key} = {value} ({})", self.source(key))
+        });
+        let others: Vec<_> = others.collect();
+        let problem = Problem {
+            key: (*head).to_owned(),
+            value: Some(value_text(self.config, head)),
+            source: self.source(head),
+            reason: Reason::Contradiction {
+                explanation: format!("with {}: {why}", others.join(", ")),
+            },
+        };
+        self.findings.problems.push(problem);
+    }
+
+    /// Notes that `key` does not do what its value says.
+    fn note(&mut self, key: &str, text: String) {
+        // A default that has no effect was asked for by nobody.
+        let source = self.source(key);
+        if source != Source::Default {
+            self.findings.notes.push(Note {
+                key: key.to_owned(),
+                value: Some(value_text(self.config, key)),
+                source,
+                text,
+            });
+        }
+    }
+
+    fn source(&self, key: &str) -> Source {
+        self.provenance.get(key).cloned().unwrap_or(Source::Default)
+    }
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}

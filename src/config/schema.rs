@@ -1,0 +1,343 @@
+//! The table of keys: what each may hold. The defaults themselves stand in the settings structs.
+
+use super::bot_names::bot_names;
+use std::fmt;
+
+/// What becomes of a number outside its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// It is refused.
+    Refused,
+    /// Below the range it counts as the lowest value, with a note: "0 or less means off".
+    RaisedToLow,
+    /// It counts as the nearer end, with a note.
+    Clamped,
+}
+
+/// What a key may hold.
+#[derive(Clone, Copy, Debug)]
+pub enum Allowed {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number of a closed range.
+    Integer {
+        /// The least.
+        low: i128,
+        /// The greatest.
+        high: i128,
+        /// What becomes of others.
+        outside: Outside,
+    },
+    /// A finite number of a range.
+    Number {
+        /// The least, or the bound that is not reached.
+        low: f64,
+        /// The greatest.
+        high: f64,
+        /// Whether `low` itself is outside.
+        above_low: bool,
+        /// What becomes of others.
+        outside: Outside,
+    },
+    /// One of a few words.
+    Choice {
+        /// The words.
+        names: &'static [&'static str],
+        /// Other spellings, each with the word it stands for.
+        aliases: &'static [(&'static str, &'static str)],
+        /// Words that will have a meaning but have none yet, each with the remedy.
+        missing: &'static [(&'static str, &'static str)],
+    },
+    /// A text that can name a folder.
+    Name,
+    /// A device: `auto`, `cpu`, `cuda` or `cuda:N`.
+    Device,
+    /// A policy of networks, or a scripted opponent.
+    OpponentPolicy,
+    /// A list of scripted opponents.
+    Bots,
+}
+
+/// The opponent policies that are not bots.
+pub(super) const NETWORK_POLICIES: &[&str] = &["network", "average_strategy", "self_play_league"];
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allowed::Flag => f.write_str("true or false"),
+            Allowed::Integer { low, high, .. } => write!(f, "an integer from {low} to {high}"),
+            Allowed::Number {
+                low,
+                high,
+                above_low: true,
+                ..
+            } => write!(f, "a number above {low}, at most {high}"),
+            Allowed::Number { low, high, .. } => write!(f, "a number from {low} to {high}"),
+            Allowed::Choice { names, .. } => f.write_str(&names.join(", ")),
+            Allowed::Name => f.write_str(
+                "a text of at most 200 characters on one line, with at least one letter or digit",
+            ),
+            Allowed::Device => f.write_str("auto, cpu, cuda, cuda:N"),
+            Allowed::OpponentPolicy => {
+                write!(f, "{}, or a bot: ", NETWORK_POLICIES.join(", "))?;
+                f.write_str(&bot_names().join(", "))
+            }
+            Allowed::Bots => {
+                f.write_str("a list such as [random, safe_heuristic], of the bots: ")?;
+                f.write_str(&bot_names().join(", "))
+            }
+        }
+    }
+}
+
+/// One key of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The dotted path.
+    pub path: &'static str,
+    /// What it may hold.
+    pub allowed: Allowed,
+    /// Whether it may be null.
+    pub nullable: bool,
+}
+
+impl Key {
+    const fn new(path: &'static str, allowed: Allowed) -> Self {
+        Self {
+            path,
+            allowed,
+            nullable: false,
+        }
+    }
+
+    const fn or_null(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
+    /// Replaces what becomes of a number outside the range.
+    const fn outside(mut self, rule: Outside) -> Self {
+        match &mut self.allowed {
+            Allowed::Integer { outside, .. } | Allowed::Number { outside, .. } => *outside = rule,
+            _ => {}
+        }
+        self
+    }
+
+    /// What the key may hold, in words.
+    pub fn allowed_words(&self) -> String {
+        if self.nullable {
+            format!("{}, or null", self.allowed)
+        } else {
+            self.allowed.to_string()
+        }
+    }
+}
+
+const fn flag(path: &'static str) -> Key {
+    Key::new(path, Allowed::Flag)
+}
+
+const fn integer(path: &'static str, low: i128, high: i128) -> Key {
+    let outside = Outside::Refused;
+    Key::new(path, Allowed::Integer { low, high, outside })
+}
+
+const fn number(path: &'static str, low: f64, high: f64) -> Key {
+    Key::new(
+        path,
+        Allowed::Number {
+            low,
+            high,
+            above_low: false,
+            outside: Outside::Refused,
+        },
+    )
+}
+
+const fn positive(path: &'static str, high: f64) -> Key {
+    Key::new(
+        path,
+        Allowed::Number {
+            low: 0.0,
+            high,
+            above_low: true,
+            outside: Outside::Refused,
+        },
+    )
+}
+
+const fn choice(path: &'static str, names: &'static [&'static str]) -> Key {
+    choice_with(path, names, &[], &[])
+}
+
+const fn choice_with(
+    path: &'static str,
+    names: &'static [&'static str],
+    aliases: &'static [(&'static str, &'static str)],
+    missing: &'static [(&'static str, &'static str)],
+) -> Key {
+    Key::new(
+        path,
+        Allowed::Choice {
+            names,
+            aliases,
+            missing,
+        },
+    )
+}
+
+/// The greatest count of anything that has no tighter bound: the last iteration number of the earlier trainer.
+const COUNT: i128 = i32::MAX as i128;
+/// The most rows in one network call, and the most walks or games in flight.
+pub(super) const MAX_ROWS: i128 = 65_536;
+/// The most threads of one kind.
+pub(super) const MAX_THREADS: i128 = 1_024;
+/// A bound on points that no game reaches.
+const POINTS: f64 = 1e9;
+
+use Outside::{Clamped, RaisedToLow};
+
+/// Every key, in the order of the settings structs.
+#[rustfmt::skip]
+static KEYS: &[Key] = &[
+    choice("game", &["lost_cities"]),
+
+    Key::new("run.experiment_name", Allowed::Name),
+    integer("run.max_iterations", 1, COUNT).or_null(),
+    number("run.max_minutes", 0.0, 1e7).or_null(),
+    integer("run.seed", 0, u64::MAX as i128),
+    Key::new("run.device", Allowed::Device),
+    flag("run.use_amp"),
+    flag("run.deterministic"),
+    integer("run.threads", 1, MAX_THREADS).or_null(),
+
+    // As Rules::validate has it, so that every number is reported and not the first one only.
+    integer("rules.n_colors", 1, 16),
+    integer("rules.n_ranks", 1, 30),
+    integer("rules.min_rank", 1, 1_000),
+    integer("rules.n_handshakes", 0, 160),
+    integer("rules.hand_size", 1, 32),
+    integer("rules.expedition_penalty", -1_000_000, 1_000_000),
+    integer("rules.bonus_threshold", 1, i32::MAX as i128),
+    integer("rules.bonus_amount", -1_000_000, 1_000_000),
+
+    flag("encoding.derived_playability"),
+    flag("encoding.slot_aware_playability"),
+
+    choice_with("network.kind", &["mlp"], &[], &[("color_shared", "write `mlp`")]),
+    integer("network.hidden_size", 1, 65_536),
+    integer("network.num_layers", 0, 64).outside(RaisedToLow),
+    choice("network.activation", &["relu", "gelu"]),
+
+    integer("traversal.traversals_per_player", 1, 10_000_000),
+    integer("traversal.in_flight", 1, MAX_ROWS).or_null(),
+    integer("traversal.worker_threads", 1, MAX_THREADS).or_null(),
+    choice_with("traversal.sampling_mode", &["outcome"], &[], &[("external", "write `outcome`")]),
+    integer("traversal.max_depth", 0, COUNT).or_null(),
+    integer("traversal.max_nodes_per_traversal", 1, COUNT).or_null(),
+    number("traversal.regret_matching_epsilon", 0.0, 1.0),
+    number("traversal.outcome_sampling_epsilon", 0.0, 1.0),
+    positive("traversal.outcome_sampling_value_clip", POINTS).or_null(),
+    choice("traversal.outcome_unsampled_regret", &["negative_node_value", "zero"]),
+    number("traversal.outcome_unsampled_first_open_prior_alpha", -POINTS, POINTS),
+    choice("traversal.cutoff_value_mode", &["score_diff", "random_rollout"]),
+    integer("traversal.cutoff_rollouts", 0, 1_000_000).outside(RaisedToLow),
+    choice_with("traversal.cutoff_rollout_policy", &["random", "safe_heuristic"], &[("heuristic_balanced", "safe_heuristic")], &[]),
+    integer("traversal.cutoff_rollout_max_steps", 1, COUNT),
+    Key::new("traversal.opponent_policy", Allowed::OpponentPolicy),
+    integer("traversal.strategy_sample_interval", 1, COUNT),
+    flag("traversal.store_strategy_on_traverser_nodes"),
+    flag("traversal.store_strategy_on_opponent_nodes"),
+    integer("traversal.endpoint_depth_bucket_width", 1, 1_000_000),
+    integer("traversal.endpoint_depth_bucket_max", 1, 1_000_000),
+    integer("traversal.progress_every_traversals", 0, COUNT).outside(RaisedToLow),
+
+    integer("self_play.snapshot_every", 1, COUNT).outside(RaisedToLow),
+    integer("self_play.max_snapshots", 0, 100).outside(RaisedToLow),
+    number("self_play.anchor_probability", 0.0, 1.0).outside(Clamped),
+    number("self_play.current_weight", 0.0, 1e9).outside(RaisedToLow),
+    number("self_play.recent_weight", 0.0, 1e9).outside(RaisedToLow),
+    number("self_play.older_weight", 0.0, 1e9).outside(RaisedToLow),
+    number("self_play.anchor_weight", 0.0, 1e9).outside(RaisedToLow),
+    integer("self_play.recent_window", 1, COUNT).outside(RaisedToLow),
+
+    choice("regret_matching.all_negative_fallback", &["uniform", "argmax_tiebreak"]),
+
+    integer("inference.collect_timeout_us", 0, 60_000_000),
+    integer("inference.max_batch", 1, MAX_ROWS),
+
+    integer("replay.advantage_capacity", 1, 1_000_000_000),
+    integer("replay.strategy_capacity", 1, 1_000_000_000),
+
+    integer("optimization.advantage_batch_size", 1, 1_048_576),
+    integer("optimization.strategy_batch_size", 1, 1_048_576),
+    integer("optimization.advantage_updates_per_iteration", 0, COUNT),
+    integer("optimization.strategy_updates_per_iteration", 0, COUNT),
+    number("optimization.advantage_first_open_fraction", 0.0, 1.0),
+    positive("optimization.learning_rate", 100.0),
+    number("optimization.weight_decay", 0.0, 100.0),
+    number("optimization.grad_clip", 0.0, 1e9).outside(RaisedToLow),
+
+    choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
+    number("training_weighting.lcfr_alpha", 0.0, 100.0),
+    number("training_weighting.dcfr_alpha", 0.0, 100.0),
+    number("training_weighting.dcfr_beta", 0.0, 100.0),
+    number("training_weighting.dcfr_gamma", 0.0, 100.0),
+
+    integer("evaluation.eval_every", 0, COUNT).outside(RaisedToLow),
+    integer("evaluation.games", 1, 10_000_000),
+    Key::new("evaluation.opponents", Allowed::Bots),
+    integer("evaluation.extended_eval_every", 0, COUNT).outside(RaisedToLow),
+    Key::new("evaluation.extended_opponents", Allowed::Bots),
+    integer("evaluation.max_steps", 1, COUNT),
+    choice("evaluation.on_max_steps", &["score_diff", "loss", "draw"]),
+    integer("evaluation.batch_size", 1, MAX_ROWS),
+    choice("evaluation.policy", &["greedy", "sampled"]),
+
+    integer("checkpoint.save_every", 0, COUNT).outside(RaisedToLow),
+    flag("checkpoint.save_latest"),
+    flag("checkpoint.exact_resume"),
+];
+
+/// Every key of the configuration, in the order of the settings structs.
+pub fn keys() -> &'static [Key] {
+    KEYS
+}
+
+/// The key of a dotted path.
+pub(super) fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// Whether `path` names a section, or a part of the path of some key.
+pub(super) fn is_section(path: &str) -> bool {
+    KEYS.iter().any(|key| {
+        key.path
+            .strip_prefix(path)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
+}
+
+/// The known key most like a dotted path: by the whole path, or by its last part where only the section is wrong.
+pub(super) fn nearest_key(path: &str) -> Option<String> {
+    let path = path.to_lowercase().replace('-', "_");
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let score = |key: &Key| {
+        let whole = strsim::normalized_damerau_levenshtein(&path, key.path);
+        let part = strsim::normalized_damerau_levenshtein(&last(&path), &last(key.path));
+        whole.max(0.9 * part)
+    };
+    best(KEYS.iter().map(|key| (score(key), key.path)))
+}
+
+/// The word most like `word`, if one is near enough to be what was meant.
+pub(super) fn most_alike(word: &str, known: impl Iterator<Item = &'static str>) -> Option<String> {
+    best(known.map(|name| (strsim::normalized_damerau_levenshtein(word, name), name)))
+}
+
+fn best(scored: impl Iterator<Item = (f64, &'static str)>) -> Option<String> {
+    let near = scored.filter(|(score, _)| *score >= 0.6);
+    near.max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}

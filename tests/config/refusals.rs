@@ -1,0 +1,369 @@
+//! What is refused, what is noted, and what the message says.
+
+use crate::{environment, file, only_problem, set, yaml};
+use coorl_async::config::{Reason, Source, load};
+use std::path::PathBuf;
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest() {
+    let nearest = |result| match only_problem(result).reason {
+        Reason::UnknownKey { nearest } => nearest,
+        reason => panic!("{reason:?}"),
+    };
+    for (wrong, right) in [
+        ("run.sede", "run.seed"),
+        ("optimizer.learning_rate", "optimization.learning_rate"),
+        ("learning_rate", "optimization.learning_rate"),
+        (
+            "traversal.max_node_per_traversal",
+            "traversal.max_nodes_per_traversal",
+        ),
+        ("evaluation.eval-every", "evaluation.eval_every"),
+        ("traversal.worker_thread", "traversal.worker_threads"),
+        ("seed", "run.seed"),
+    ] {
+        let found = nearest(set(&[&format!("{wrong}=3")]));
+        assert_eq!(found.as_deref(), Some(right), "{wrong}");
+    }
+    assert_eq!(nearest(set(&["zzzzzzzz=3"])), None);
+
+    let problem = only_problem(yaml("game: lost_cities\n\nrun:\n  sede: 3\n"));
+    assert_eq!(problem.key, "run.sede");
+    let text = problem.to_string();
+    for part in [
+        "run.sede = 3",
+        "run.yaml:4",
+        "no such key",
+        "nearest: run.seed",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let problem = only_problem(environment(&[("COORL_RUN__SEDE", "3")]));
+    let text = problem.to_string();
+    assert!(text.contains("environment COORL_RUN__SEDE"), "{text}");
+    for (name, meant) in [
+        ("COORL_RUN_SEED", "COORL_RUN__SEED"),
+        (
+            "COORL_SELF_PLAY_SNAPSHOT_EVERY",
+            "COORL_SELF_PLAY__SNAPSHOT_EVERY",
+        ),
+        ("COORL_GAME", "COORL__GAME"),
+    ] {
+        let text = only_problem(environment(&[(name, "3")])).to_string();
+        assert!(
+            text.contains(&format!("environment {name}")) && text.contains(meant),
+            "{text}"
+        );
+    }
+    // A dot inside a key is no path.
+    let problem = only_problem(yaml("run.seed: 3\n"));
+    assert_eq!(problem.key, "\"run.seed\"");
+}
+
+#[test]
+fn wrong_types_and_values_are_refused_with_what_is_allowed() {
+    for (setting, parts) in [
+        (
+            "run.seed=1.5",
+            ["wrong type", "an integer from 0 to 18446744073709551615"],
+        ),
+        ("run.seed=", ["null", "wrong type"]),
+        ("run.seed=-1", ["not allowed", "an integer from 0"]),
+        ("run.use_amp=maybe", ["\"maybe\"", "true or false"]),
+        ("run.device=tpu", ["not allowed", "auto, cpu, cuda, cuda:N"]),
+        (
+            "run.max_minutes=.inf",
+            ["not allowed", "from 0 to 10000000, or null"],
+        ),
+        (
+            "optimization.learning_rate=0",
+            ["not allowed", "a number above 0, at most 100"],
+        ),
+        (
+            "optimization.learning_rate=.nan",
+            ["not allowed", "a number above 0"],
+        ),
+        ("network.hidden_size=0", ["not allowed", "from 1 to 65536"]),
+        (
+            "network.hidden_size=1e300",
+            ["wrong type", "from 1 to 65536"],
+        ),
+        ("network.activation=gleu", ["relu, gelu", "nearest: gelu"]),
+        (
+            "network.kind=color_shared",
+            ["not available yet", "write `mlp`"],
+        ),
+        (
+            "traversal.sampling_mode=external",
+            ["not available yet", "write `outcome`"],
+        ),
+        (
+            "traversal.opponent_policy=netwrok",
+            [
+                "network, average_strategy, self_play_league",
+                "nearest: network",
+            ],
+        ),
+        (
+            "traversal.opponent_policy=safe_heuristc",
+            ["or a bot: random", "nearest: safe_heuristic"],
+        ),
+        (
+            "evaluation.opponents=[random, safe]",
+            [
+                "a list such as [random, safe_heuristic]",
+                "safe_heuristic_strict",
+            ],
+        ),
+        ("evaluation.opponents=random", ["wrong type", "a list"]),
+        ("evaluation.opponents=[1]", ["wrong type", "a list"]),
+        (
+            "run.experiment_name='...'",
+            ["not allowed", "letter or digit"],
+        ),
+        (
+            "run.experiment_name='../..'",
+            ["not allowed", "letter or digit"],
+        ),
+        (
+            "run=3",
+            ["wrong type", "a mapping of the keys of the section run"],
+        ),
+        ("run.seed={a: 1}", ["{a: 1}", "wrong type"]),
+        ("rules.n_colors=17", ["not allowed", "from 1 to 16"]),
+    ] {
+        let problem = only_problem(set(&[setting]));
+        let text = problem.to_string();
+        let key = setting.split('=').next().unwrap();
+        assert_eq!(problem.key, key, "{text}");
+        assert_eq!(problem.source, Source::Set(setting.into()));
+        for part in parts {
+            assert!(text.contains(part), "{setting}: {text}");
+        }
+    }
+}
+
+#[test]
+fn sources_that_cannot_be_read_are_named() {
+    let missing = load(&[PathBuf::from("/nowhere/run.yaml")], [], &[]);
+    let text = only_problem(missing).to_string();
+    assert!(
+        text.contains("/nowhere/run.yaml") && text.contains("cannot be read"),
+        "{text}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let text = only_problem(load(&[folder.path().to_owned()], [], &[])).to_string();
+    assert!(text.contains("cannot be read"), "{text}");
+    let text = only_problem(yaml("run: [1\n")).to_string();
+    assert!(
+        text.contains("not valid YAML") && text.contains("line"),
+        "{text}"
+    );
+    let text = only_problem(yaml("- run\n")).to_string();
+    assert!(text.contains("a mapping of sections"), "{text}");
+    for (argument, part) in [
+        ("run.seed", "`=` is missing"),
+        ("=3", "empty part"),
+        ("run..seed=3", "empty part"),
+        ("run.seed=[1", "not valid YAML"),
+    ] {
+        let text = only_problem(set(&[argument])).to_string();
+        assert!(text.contains(part) && text.contains(argument), "{text}");
+    }
+}
+
+#[test]
+fn everything_wrong_is_reported_at_once() {
+    let file = file("run.yaml", "run:\n  sede: 3\nnetwork:\n  kind: 7\n");
+    let variables = [("COORL_RUN__SEED".to_owned(), "x".to_owned())];
+    let sets = ["rules.hand_size=30".to_owned(), "run.seed".to_owned()];
+    let error = load(std::slice::from_ref(&file.1), variables, &sets).unwrap_err();
+    let found: Vec<_> = error
+        .problems
+        .iter()
+        .map(|problem| problem.key.as_str())
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "run.sede",
+            "network.kind",
+            "run.seed",
+            "",
+            "rules.hand_size"
+        ],
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .starts_with("the configuration is refused, 5 problems:\n")
+    );
+}
+
+#[test]
+fn a_wrong_value_is_refused_even_where_a_later_source_wins() {
+    let file = file("run.yaml", "run:\n  seed: x\n");
+    let result = load(
+        std::slice::from_ref(&file.1),
+        [],
+        &["run.seed=3".to_owned()],
+    );
+    assert_eq!(only_problem(result).key, "run.seed");
+}
+
+#[test]
+fn contradictions_are_refused_with_every_key_they_need() {
+    let never = [
+        "traversal.store_strategy_on_traverser_nodes=false",
+        "traversal.store_strategy_on_opponent_nodes=true",
+    ];
+    let cases: [(&[&str], &str, &[&str]); 8] = [
+        (
+            &[
+                "rules.n_colors=9",
+                "evaluation.opponents=[random, heuristic_noisy]",
+            ],
+            "evaluation.opponents",
+            &[
+                "rules.n_colors = 9 (--set rules.n_colors=9)",
+                "\"noisy_safe\" plays at most 8 colours",
+            ],
+        ),
+        (
+            &[
+                "rules.n_colors=9",
+                "evaluation.eval_every=0",
+                "traversal.opponent_policy=self_play_league",
+            ],
+            "traversal.opponent_policy",
+            &["\"safe_heuristic\" plays at most 8 colours"],
+        ),
+        (
+            &[
+                never[0],
+                never[1],
+                "traversal.opponent_policy=average_strategy",
+            ],
+            "traversal.opponent_policy",
+            &[
+                "store_strategy_on_traverser_nodes = false",
+                "without ever being trained",
+            ],
+        ),
+        (
+            &[
+                never[0],
+                never[1],
+                "traversal.opponent_policy=safe_heuristic",
+            ],
+            "traversal.opponent_policy",
+            &[
+                "traversal.opponent_policy = safe_heuristic",
+                "eval_every to 0",
+                "(default)",
+            ],
+        ),
+        (
+            &["traversal.store_strategy_on_opponent_nodes=false"],
+            "traversal.store_strategy_on_opponent_nodes",
+            &["store_strategy_on_opponent_nodes = false (--set"],
+        ),
+        (
+            &["rules.hand_size=31"],
+            "rules.hand_size",
+            &[
+                "rules.n_colors = 5 (default)",
+                "60 cards",
+                "two hands need 62",
+            ],
+        ),
+        (
+            &["rules.n_ranks=30", "rules.n_colors=16"],
+            "rules.n_colors",
+            &["at most 160", "rules.n_ranks = 30"],
+        ),
+        (
+            &["evaluation.opponents=[]"],
+            "evaluation.opponents",
+            &["evaluation.opponents = []", "nobody to play"],
+        ),
+    ];
+    for (sets, key, parts) in cases {
+        let problem = only_problem(set(sets));
+        assert_eq!(problem.key, key, "{problem}");
+        assert!(
+            matches!(problem.reason, Reason::Contradiction { .. }),
+            "{problem}"
+        );
+        let text = problem.to_string();
+        for part in parts {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+    // Without anything that needs the strategy network it need not learn.
+    set(&[
+        never[0],
+        "traversal.store_strategy_on_opponent_nodes=false",
+        "evaluation.eval_every=0",
+    ])
+    .unwrap();
+    // A refused value is not held against the others.
+    let problem = only_problem(set(&["rules.hand_size=33"]));
+    assert!(
+        matches!(problem.reason, Reason::OutOfRange { .. }),
+        "{problem}"
+    );
+}
+
+#[test]
+fn settings_without_effect_are_noted() {
+    for (sets, key, part) in [
+        (
+            &["run.use_amp=true", "run.device=cpu"][..],
+            "run.use_amp",
+            "no effect on run.device cpu",
+        ),
+        (
+            &[
+                "traversal.opponent_policy=average_strategy",
+                "traversal.store_strategy_on_traverser_nodes=true",
+                "traversal.store_strategy_on_opponent_nodes=true",
+            ],
+            "traversal.store_strategy_on_opponent_nodes",
+            "no effect with average_strategy",
+        ),
+        (
+            &["traversal.cutoff_rollouts=3"],
+            "traversal.cutoff_rollouts",
+            "random_rollout",
+        ),
+        (
+            &["evaluation.extended_eval_every=70"],
+            "evaluation.extended_eval_every",
+            "every 350th",
+        ),
+        (
+            &["evaluation.eval_every=20", "run.max_iterations=10"],
+            "evaluation.eval_every",
+            "the last iteration is 10",
+        ),
+        (
+            &["evaluation.eval_every=-5"],
+            "evaluation.eval_every",
+            "taken as 0",
+        ),
+        (
+            &["self_play.anchor_probability=1.5"],
+            "self_play.anchor_probability",
+            "taken as 1",
+        ),
+    ] {
+        let loaded = set(sets).unwrap();
+        let [note] = loaded.notes.as_slice() else {
+            panic!("{sets:?}: {:?}", loaded.notes);
+        };
+        assert_eq!(note.key, key);
+        assert!(note.text.contains(part), "{note}");
+    }
+}
