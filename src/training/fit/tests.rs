@@ -1,0 +1,231 @@
+use super::*;
+use crate::{
+    network::Settings,
+    random::{Purpose, Randomness, Stream},
+    training::WeightingMode,
+};
+
+const INPUTS: i64 = 5;
+const ACTIONS: i64 = 3;
+
+/// Minibatches of a made-up linear problem. Those named in `poisoned` have a target that is not a number.
+struct Problem {
+    stream: Stream,
+    drawn: usize,
+    poisoned: Vec<usize>,
+    tensors: [Tensor; 4],
+}
+
+impl Problem {
+    fn new(seed: u64) -> Self {
+        Self {
+            stream: Stream::new(seed, Purpose::Trial, 0, 0),
+            drawn: 0,
+            poisoned: vec![],
+            tensors: std::array::from_fn(|_| Tensor::new()),
+        }
+    }
+}
+
+impl Minibatches for Problem {
+    fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+        let rows = 16;
+        let info: Vec<f32> = std::iter::repeat_with(|| self.stream.uniform() as f32)
+            .take(rows * INPUTS as usize)
+            .collect();
+        let mut target: Vec<f32> = info
+            .chunks(INPUTS as usize)
+            .flat_map(|row| [row[0] - row[1], 2.0 * row[2], -row[3]])
+            .collect();
+        if self.poisoned.contains(&self.drawn) {
+            target[7] = f32::NAN;
+        }
+        self.drawn += 1;
+        self.tensors = [
+            Tensor::from_slice(&info).view((-1, INPUTS)),
+            Tensor::from_slice(&target).view((-1, ACTIONS)),
+            Tensor::from_slice(&vec![1u8; target.len()]).view((-1, ACTIONS)),
+            Tensor::from_slice(&vec![3i32; rows]),
+        ];
+        let [info, target, legal, iteration] = &self.tensors;
+        Ok(Minibatch {
+            info,
+            target,
+            legal,
+            iteration,
+        })
+    }
+}
+
+fn learner(num_layers: usize) -> Learner {
+    let settings = Settings {
+        num_layers,
+        hidden_size: 12,
+        ..Settings::default()
+    };
+    let architecture = Architecture::new(&settings, INPUTS as usize, ACTIONS as usize).unwrap();
+    let initial = architecture.initial(&mut Stream::new(5, Purpose::Weights, 0, 0));
+    let optimization = OptimizationSettings {
+        learning_rate: 1e-2,
+        weight_decay: 1e-3,
+        ..OptimizationSettings::default()
+    };
+    Learner::new(architecture, &initial, &optimization).unwrap()
+}
+
+const WEIGHTING: WeightingSettings = WeightingSettings {
+    mode: WeightingMode::Lcfr,
+    lcfr_alpha: 1.0,
+    dcfr_alpha: 1.5,
+    dcfr_beta: 0.0,
+    dcfr_gamma: 2.0,
+};
+
+fn plan(steps: usize) -> FitPlan<'static> {
+    FitPlan {
+        loss: LossKind::Advantage,
+        steps,
+        iteration: 4,
+        weighting: &WEIGHTING,
+    }
+}
+
+fn run(learner: &mut Learner, steps: usize, problem: &mut Problem) -> FitReport {
+    fit(learner, &plan(steps), problem, || false).unwrap()
+}
+
+fn bits(state: &LearnerState) -> Vec<u32> {
+    let numbers = [&state.parameters, &state.moments.m, &state.moments.v];
+    numbers.into_iter().flatten().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn a_fit_learns_with_and_without_hidden_layers() {
+    for layers in [0, 2] {
+        let mut learner = learner(layers);
+        let mut problem = Problem::new(1);
+        let first = run(&mut learner, 1, &mut problem);
+        assert_eq!(first.mean_loss, first.last_loss);
+        let rest = run(&mut learner, 600, &mut problem);
+        let (start, end) = (first.last_loss, rest.last_loss);
+        assert!(end < 0.02 * start, "{layers} layers: {start} to {end}");
+        assert_eq!((rest.steps_run, rest.updates()), (600, 600));
+    }
+}
+
+#[test]
+fn a_saved_learner_continues_bit_for_bit() {
+    let (mut whole, mut first, mut second) = (learner(2), learner(2), learner(2));
+    run(&mut whole, 30, &mut Problem::new(2));
+    let mut problem = Problem::new(2);
+    run(&mut first, 13, &mut problem);
+    let saved = first.state().unwrap();
+    assert_eq!(saved.moments.steps, 13);
+    second.load_state(&saved).unwrap();
+    run(&mut second, 17, &mut problem);
+    let (whole, second) = (whole.state().unwrap(), second.state().unwrap());
+    assert_eq!(whole.moments.steps, second.moments.steps);
+    assert_eq!(bits(&whole), bits(&second));
+}
+
+#[test]
+fn a_loss_that_is_not_finite_changes_nothing_and_is_counted() {
+    let mut learner = learner(2);
+    run(&mut learner, 3, &mut Problem::new(3));
+    let before = learner.state().unwrap();
+    let mut all = Problem::new(3);
+    all.poisoned = vec![0, 1];
+    let report = run(&mut learner, 2, &mut all);
+    assert_eq!(before, learner.state().unwrap());
+    assert_eq!((report.steps_run, report.nonfinite_losses), (2, 2));
+    assert_eq!((report.mean_loss, report.last_loss), (0.0, 0.0));
+    let mut some = Problem::new(3);
+    some.poisoned = vec![1, 2];
+    let report = run(&mut learner, 3, &mut some);
+    assert_eq!((report.updates(), report.nonfinite_losses), (1, 2));
+    assert!(report.mean_loss > 0.0 && report.mean_loss == report.last_loss);
+}
+
+#[test]
+fn a_gradient_that_is_not_finite_changes_nothing_and_is_counted() {
+    let mut learner = learner(0);
+    learner
+        .restore(&vec![0.0; learner.architecture().num_parameters()])
+        .unwrap();
+    // Predictions of 0 and errors of 1e10 have a finite square, and a slope of 1e10 * 1e30 in the weights.
+    struct Huge([Tensor; 4]);
+    impl Minibatches for Huge {
+        fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+            let [info, target, legal, iteration] = &self.0;
+            Ok(Minibatch {
+                info,
+                target,
+                legal,
+                iteration,
+            })
+        }
+    }
+    let ones = Tensor::from_slice(&[1f32; 5]);
+    let mut huge = Huge([
+        ones.view((1, INPUTS)) * 1e30,
+        ones.narrow(0, 0, ACTIONS).view((1, ACTIONS)) * 1e10,
+        Tensor::from_slice(&[true; 3]).view((1, ACTIONS)),
+        Tensor::from_slice(&[4i32]),
+    ]);
+    let before = learner.state().unwrap();
+    let report = fit(&mut learner, &plan(2), &mut huge, || false).unwrap();
+    assert_eq!(before, learner.state().unwrap());
+    let counts = (report.nonfinite_losses, report.nonfinite_gradients);
+    assert_eq!((counts, report.updates()), ((0, 2), 0));
+    assert!((report.mean_loss / 1e20 - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_stop_ends_the_fit_between_steps() {
+    let asked = std::cell::Cell::new(0);
+    let stop = || asked.replace(asked.get() + 1) == 4;
+    let report = fit(&mut learner(1), &plan(9), &mut Problem::new(4), stop).unwrap();
+    assert_eq!((report.steps_run, report.updates()), (4, 4));
+    assert!(report.seconds >= report.batch_seconds);
+}
+
+#[test]
+fn what_does_not_fit_the_network_is_refused() {
+    let mut learner = learner(1);
+    let before = learner.state().unwrap();
+    let mut state = before.clone();
+    state.moments.v.pop();
+    assert!(matches!(
+        learner.load_state(&state),
+        Err(LearnerError::Length {
+            what: "the second moment",
+            ..
+        })
+    ));
+    assert!(learner.restore(&[0.0; 4]).is_err());
+    assert_eq!(before, learner.state().unwrap());
+
+    struct Narrow(Problem, Tensor);
+    impl Minibatches for Narrow {
+        fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+            let batch = self.0.next()?;
+            self.1 = batch.info.narrow(1, 0, INPUTS - 1);
+            Ok(Minibatch {
+                info: &self.1,
+                ..batch
+            })
+        }
+    }
+    let mut narrow = Narrow(Problem::new(1), Tensor::new());
+    let error = fit(&mut learner, &plan(1), &mut narrow, || false).unwrap_err();
+    assert!(error.to_string().contains("another encoding"), "{error:#}");
+
+    struct Broken;
+    impl Minibatches for Broken {
+        fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+            anyhow::bail!("no rows")
+        }
+    }
+    let error = fit(&mut learner, &plan(1), &mut Broken, || false).unwrap_err();
+    assert!(format!("{error:#}").contains("no rows"), "{error:#}");
+}

@@ -1,0 +1,115 @@
+//! An iteration's report as a row of metrics.
+
+use super::{FitReport, IterationReport, LossKind, Phase, Role};
+use crate::{
+    bots::ScriptedGame, encoding::Encoding, platform, telemetry::MetricsRow, traversal::Walker,
+};
+
+/// The row of one iteration; `checkpoint_seconds` is set by whoever writes checkpoints.
+pub fn row<G: ScriptedGame, E: Encoding<G>>(
+    report: &IterationReport<G>,
+    walker: &Walker<G, E>,
+) -> MetricsRow {
+    let mut row = MetricsRow::new(report.iteration);
+    losses(report, &mut row);
+    samples(report, &mut row);
+    times(report, &mut row);
+    walker.emit(&report.walks, &mut |name, value| {
+        row.set(format!("traversal/{name}"), value)
+    });
+    // A count that is told on its own must not be rounded.
+    row.set("traversal/nodes", report.walks.counts.nodes);
+    report
+        .batches
+        .emit(&mut |name, value| row.set(format!("inference/{name}"), value));
+    for games in &report.evaluation {
+        games.emit(&mut |name, value| row.set(name, value));
+    }
+    if let Some(bytes) = platform::peak_memory_bytes() {
+        row.set("process/peak_memory_bytes", bytes);
+    }
+    row
+}
+
+impl<G: ScriptedGame> IterationReport<G> {
+    /// Minibatches drawn in all fits.
+    pub fn steps(&self) -> usize {
+        self.fits.iter().flatten().map(|fit| fit.steps_run).sum()
+    }
+
+    /// Those that changed no parameter, because the loss or its gradient was not finite.
+    pub fn skipped_steps(&self) -> usize {
+        let skipped = |fit: &FitReport| fit.nonfinite_losses + fit.nonfinite_gradients;
+        self.fits.iter().flatten().map(skipped).sum()
+    }
+}
+
+fn losses<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
+    let [p0, p1, strategy] = &report.fits;
+    let fitted: Vec<f64> = [p0, p1]
+        .into_iter()
+        .flatten()
+        .map(|fit| fit.mean_loss)
+        .collect();
+    row.set(
+        "loss/advantage",
+        fitted.iter().sum::<f64>() / fitted.len().max(1) as f64,
+    );
+    let strategy = strategy
+        .as_ref()
+        .map(|fit| fit.reported_loss(LossKind::Strategy));
+    row.set("loss/strategy", strategy.unwrap_or(0.0));
+    let skipped = report.skipped_steps();
+    if skipped > 0 {
+        row.set("amp/nonfinite_loss_count", skipped);
+    }
+}
+
+fn samples<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
+    let [p0, p1, strategy] = report.samples;
+    for prefix in ["samples", "memory"] {
+        row.set(format!("{prefix}/advantage"), p0 + p1);
+        row.set(format!("{prefix}/strategy"), strategy);
+        row.set(format!("{prefix}/advantage_player_0"), p0);
+        row.set(format!("{prefix}/advantage_player_1"), p1);
+    }
+    for player in 0..2 {
+        if report.fits[player].is_some() {
+            let name = format!("samples/advantage_player_{player}_first_open");
+            row.set(name, report.first_open[player]);
+        }
+    }
+}
+
+fn times<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
+    for phase in Phase::ALL {
+        let time = report.clock.get(phase);
+        // Phases that every iteration has are reported even when they took no time.
+        let optional = matches!(phase, Phase::Evaluation);
+        if time.is_some() || !optional {
+            let seconds = time.unwrap_or_default().as_secs_f64();
+            row.set(format!("time/{}_seconds", phase.metric()), seconds);
+        }
+    }
+    for role in Role::ALL {
+        let name = match role {
+            Role::Advantage(player) => format!("advantage_player_{}", player.index()),
+            Role::Strategy => "strategy".into(),
+        };
+        if report.fits[role.index()].is_some() {
+            row.set(
+                format!("time/{name}_sample_seconds"),
+                report.sample_seconds[role.index()],
+            );
+        }
+    }
+    let nodes = report.walks.counts.nodes as f64;
+    row.set("time/iteration_seconds", report.seconds);
+    row.set("time/nodes_per_second", nodes / report.seconds.max(1e-9));
+    let walking = report
+        .clock
+        .get(Phase::Traversal)
+        .unwrap_or_default()
+        .as_secs_f64();
+    row.set("time/traversal_nodes_per_second", nodes / walking.max(1e-9));
+}

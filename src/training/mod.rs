@@ -1,0 +1,32 @@
+//! The iteration: traverse, remember, fit, evaluate, checkpoint.
+//!
+//! ```text
+//! Session   RUN folder, metrics, checkpoints, when to end
+//!    | iterate
+//! Trainer   weights --> executor    walks --> memories --> fits --> games against opponents
+//! ```
+
+mod batches;
+mod clock;
+mod durable;
+mod fit;
+mod losses;
+mod metrics;
+mod report;
+mod role;
+mod session;
+mod settings;
+mod threads;
+mod trainer;
+mod traverse;
+
+pub use clock::{Phase, PhaseClock};
+pub use durable::Resumption;
+pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
+pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};
+pub use report::{IterationError, IterationReport, Watcher};
+pub use role::Role;
+pub use session::{Ending, Outcome, Session};
+pub use settings::{OptimizationSettings, RunSettings, WeightingMode, WeightingSettings};
+pub use trainer::Trainer;
+pub use traverse::IterationWalks;

@@ -1,0 +1,118 @@
+//! Settings of a run and of its fits.
+
+use serde::{Deserialize, Serialize};
+
+/// A run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunSettings {
+    /// Names the run's folder.
+    pub experiment_name: String,
+    /// The last iteration; null = until stopped.
+    pub max_iterations: Option<u32>,
+    /// Minutes after which the run ends with the iteration in hand; null = no limit.
+    pub max_minutes: Option<f64>,
+    /// Everything random in the run derives from it.
+    pub seed: u64,
+    /// `auto`, `cpu`, `cuda` or `cuda:N`. This version trains on the CPU: `auto` means that, and a `cuda` is refused.
+    pub device: String,
+    /// Mixed precision; without effect on the CPU.
+    pub use_amp: bool,
+    /// Runs each network at a fixed, padded batch shape, so that results do not depend on how walks were batched.
+    pub deterministic: bool,
+    /// Threads of the fits' tensor operations; null = one per core. For the walks see `traversal.worker_threads`.
+    pub threads: Option<usize>,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            experiment_name: "deep_cfr".into(),
+            max_iterations: None,
+            max_minutes: None,
+            seed: 1,
+            device: "auto".into(),
+            use_amp: false,
+            deterministic: false,
+            threads: None,
+        }
+    }
+}
+
+/// How samples of different iterations weigh in a fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WeightingMode {
+    /// All alike.
+    None,
+    /// `(t / T)^lcfr_alpha`: linear CFR.
+    #[default]
+    Lcfr,
+    /// Discounted CFR: `dcfr_alpha` for targets of at least 0, `dcfr_beta` below, `dcfr_gamma` for the strategy.
+    Dcfr,
+}
+
+/// Sample weights by iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WeightingSettings {
+    /// `none`, `lcfr` or `dcfr`.
+    pub mode: WeightingMode,
+    /// Exponent of `lcfr`.
+    pub lcfr_alpha: f64,
+    /// Exponent of `dcfr` for advantage targets of at least 0.
+    pub dcfr_alpha: f64,
+    /// Exponent of `dcfr` for negative advantage targets.
+    pub dcfr_beta: f64,
+    /// Exponent of `dcfr` for the strategy.
+    pub dcfr_gamma: f64,
+}
+
+impl Default for WeightingSettings {
+    fn default() -> Self {
+        Self {
+            mode: WeightingMode::Lcfr,
+            lcfr_alpha: 1.0,
+            dcfr_alpha: 1.5,
+            dcfr_beta: 0.0,
+            dcfr_gamma: 2.0,
+        }
+    }
+}
+
+/// The fits of an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OptimizationSettings {
+    /// Rows of an advantage minibatch, positive.
+    pub advantage_batch_size: usize,
+    /// Rows of a strategy minibatch, positive.
+    pub strategy_batch_size: usize,
+    /// Optimizer steps per iteration for each advantage network.
+    pub advantage_updates_per_iteration: usize,
+    /// Optimizer steps per iteration for the strategy network.
+    pub strategy_updates_per_iteration: usize,
+    /// Least share of first-open samples in an advantage minibatch, 0 to 1.
+    pub advantage_first_open_fraction: f64,
+    /// AdamW's step size, positive.
+    pub learning_rate: f64,
+    /// AdamW's decoupled weight decay, 0 or more.
+    pub weight_decay: f64,
+    /// Largest global L2 norm of a gradient; 0 = no clipping.
+    pub grad_clip: f64,
+}
+
+impl Default for OptimizationSettings {
+    fn default() -> Self {
+        Self {
+            advantage_batch_size: 256,
+            strategy_batch_size: 256,
+            advantage_updates_per_iteration: 64,
+            strategy_updates_per_iteration: 64,
+            advantage_first_open_fraction: 0.0,
+            learning_rate: 1e-3,
+            weight_decay: 0.0,
+            grad_clip: 1.0,
+        }
+    }
+}

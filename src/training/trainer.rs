@@ -1,0 +1,406 @@
+//! The trainer: networks, memories and engine of one run, and what an iteration does with them.
+
+use super::{
+    FitPlan, FitReport, IterationError, IterationReport, IterationWalks, Learner, LearnerState,
+    Phase, PhaseClock, Role, Watcher,
+    batches::MemoryBatches,
+    fit,
+    threads::{in_flight, start_engine},
+};
+use crate::{
+    bots::ScriptedGame,
+    config::Config,
+    encoding::Encoding,
+    evaluation::{Arena, Diagnosed, OpponentReport},
+    game::Player,
+    inference::{BatchStatistics, Engine, Head, NetworkControl, RowShape, StopFlag, TorchNetworks},
+    network::Architecture,
+    random::{Purpose, Stream},
+    replay::{Batch, Memory, Sample},
+    traversal::{SampleView, WalkStatistics, Walker},
+};
+use anyhow::Context;
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Everything that learns, and the engine it walks with.
+pub struct Trainer<G: ScriptedGame, E> {
+    config: Config,
+    walker: Arc<Walker<G, E>>,
+    engine: Engine,
+    networks: NetworkControl<TorchNetworks>,
+    learners: [Learner; 3],
+    memories: [Memory; 3],
+    /// League snapshots of both advantage networks, oldest first.
+    league: VecDeque<[Vec<f32>; 2]>,
+    /// Iterations completed.
+    iteration: u32,
+}
+
+impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
+    /// Fresh networks and empty memories.
+    ///
+    /// # Errors
+    /// Settings that do not fit each other or the game, or threads and memory that could not be had.
+    pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
+        let shape = RowShape {
+            info_len: encoding.info_len(),
+            actions: encoding.num_actions(),
+        };
+        let walker = Walker::new(
+            game,
+            encoding,
+            &config.traversal,
+            &config.regret_matching,
+            &config.self_play,
+        )
+        .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
+        let architecture = Architecture::new(&config.network, shape.info_len, shape.actions)?;
+        let (engine, networks) = start_engine(config, shape, &architecture)?;
+        let learner = |role: Role| {
+            let mut stream = Stream::new(config.run.seed, Purpose::Weights, role.index() as u64, 0);
+            let initial = architecture.initial(&mut stream);
+            Learner::new(architecture.clone(), &initial, &config.optimization)
+        };
+        let memory = |role: Role| {
+            let capacity = match role {
+                Role::Advantage(_) => config.replay.advantage_capacity,
+                Role::Strategy => config.replay.strategy_capacity,
+            };
+            let number = role.index() as u64;
+            let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
+            Memory::new(capacity, shape.info_len, shape.actions, stream)
+        };
+        let [p0, p1, strategy] = Role::ALL;
+        Ok(Self {
+            walker: Arc::new(walker),
+            engine,
+            networks,
+            learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
+            memories: [memory(p0)?, memory(p1)?, memory(strategy)?],
+            league: VecDeque::new(),
+            iteration: 0,
+            config: config.clone(),
+        })
+    }
+
+    /// Iterations completed.
+    pub fn iteration(&self) -> u32 {
+        self.iteration
+    }
+
+    /// The game trained.
+    pub fn walker(&self) -> &Walker<G, E> {
+        &self.walker
+    }
+
+    /// The networks' shape.
+    pub fn architecture(&self) -> &Architecture {
+        self.learners[0].architecture()
+    }
+
+    /// The replay memories by [`Role::index`].
+    pub fn memories(&self) -> &[Memory; 3] {
+        &self.memories
+    }
+
+    /// The replay memories by [`Role::index`], for recording and restoring them.
+    pub fn memories_mut(&mut self) -> &mut [Memory; 3] {
+        &mut self.memories
+    }
+
+    /// Reaches the executor's networks.
+    pub fn networks(&self) -> &NetworkControl<TorchNetworks> {
+        &self.networks
+    }
+
+    /// Networks and optimizers by [`Role::index`].
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn states(&self) -> anyhow::Result<[LearnerState; 3]> {
+        let [p0, p1, strategy] = &self.learners;
+        Ok([p0.state()?, p1.state()?, strategy.state()?])
+    }
+
+    /// League snapshots, oldest first.
+    pub fn league(&self) -> impl Iterator<Item = &[Vec<f32>; 2]> {
+        self.league.iter()
+    }
+
+    /// Continues after `iteration` with networks, optimizers and league as they were then.
+    ///
+    /// # Errors
+    /// States of another network.
+    pub fn restore(
+        &mut self,
+        iteration: u32,
+        states: &[LearnerState; 3],
+        league: Vec<[Vec<f32>; 2]>,
+    ) -> anyhow::Result<()> {
+        for (learner, state) in self.learners.iter_mut().zip(states) {
+            learner.load_state(state)?;
+        }
+        self.league = league.into();
+        self.iteration = iteration;
+        Ok(())
+    }
+
+    /// One iteration: walks, fits, evaluation, league snapshot when due. `opponents` is asked after the fits whom to evaluate
+    /// against, if anyone.
+    ///
+    /// # Errors
+    /// [`IterationError::Interrupted`] soon after `stop` is raised, else what failed.
+    pub fn iterate<'a>(
+        &mut self,
+        opponents: &dyn Fn(u32) -> Vec<&'a str>,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<IterationReport<G>, IterationError> {
+        let started = Instant::now();
+        let iteration = self.iteration + 1;
+        let mut clock = PhaseClock::default();
+        self.upload()?;
+        let (walks, batches) = self.traverse(iteration, &mut clock, stop, watcher)?;
+        let mut fits = [None, None, None];
+        let mut sample_seconds = [0.0; 3];
+        for role in Role::ALL {
+            let index = role.index();
+            fits[index] = self.fit(role, iteration, &mut sample_seconds[index], stop, watcher)?;
+            let phase = match role {
+                Role::Advantage(_) => Phase::AdvantageFit,
+                Role::Strategy => Phase::StrategyFit,
+            };
+            if let Some(report) = &fits[index] {
+                clock.add(phase, Duration::from_secs_f64(report.seconds));
+                clock.add(
+                    Phase::BatchTensor,
+                    Duration::from_secs_f64(report.batch_seconds),
+                );
+            }
+        }
+        let evaluating = Instant::now();
+        let evaluation = self.evaluate(&opponents(iteration), iteration, stop, watcher)?;
+        if !evaluation.is_empty() {
+            clock.add(Phase::Evaluation, evaluating.elapsed());
+        }
+        self.take_league_snapshot(iteration)?;
+        self.iteration = iteration;
+        Ok(IterationReport {
+            iteration,
+            clock,
+            seconds: started.elapsed().as_secs_f64(),
+            walks,
+            batches,
+            fits,
+            sample_seconds,
+            samples: self.memories.each_ref().map(Memory::len),
+            first_open: self.memories.each_ref().map(Memory::first_open_len),
+            evaluation,
+        })
+    }
+
+    /// Plays the average strategy against `opponents` on the deals of `iteration`.
+    ///
+    /// # Errors
+    /// As [`Trainer::iterate`].
+    pub fn evaluate(
+        &self,
+        opponents: &[&str],
+        iteration: u32,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<OpponentReport>, IterationError> {
+        if opponents.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.upload_role(Role::Strategy)?;
+        watcher.begin(
+            Phase::Evaluation,
+            opponents.len() * self.config.evaluation.games,
+        );
+        let arena = Arena {
+            engine: &self.engine,
+            game: self.walker.game(),
+            encoding: self.walker.encoding(),
+            settings: &self.config.evaluation,
+            seed: self.config.run.seed,
+        };
+        let reports = arena.evaluate(opponents, iteration, stop, |games| {
+            watcher.advance(games, 0)
+        })?;
+        // What the executor counted belongs to the games, not to the next iteration's walks.
+        drop(self.engine.take_statistics());
+        Ok(reports)
+    }
+
+    /// Sends the current weights to the executor.
+    ///
+    /// # Errors
+    /// The executor has stopped.
+    pub fn upload(&self) -> Result<(), IterationError> {
+        Role::ALL
+            .into_iter()
+            .try_for_each(|role| self.upload_role(role))?;
+        if self.config.traversal.opponent_policy.contains("league") {
+            for (number, snapshot) in self.league.iter().enumerate() {
+                for player in Player::BOTH {
+                    let head = Head::snapshot(number as u8, player);
+                    self.upload_weights(head, snapshot[player.index()].clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn upload_role(&self, role: Role) -> Result<(), IterationError> {
+        let weights = self.learners[role.index()]
+            .snapshot()
+            .map_err(anyhow::Error::from)?;
+        self.upload_weights(role.head(), weights)
+    }
+
+    fn upload_weights(&self, head: Head, weights: Vec<f32>) -> Result<(), IterationError> {
+        let weights = Arc::<[f32]>::from(weights);
+        let loaded = self
+            .networks
+            .with_all(move |networks| networks.load(head, &weights))?;
+        let loaded: Result<(), _> = loaded.into_iter().collect();
+        loaded.map_err(|error| IterationError::Failed(error.into()))
+    }
+
+    /// The traversal phase alone: all walks of `iteration` with the weights sent last; samples enter the memories in traversal
+    /// order while later walks still run.
+    ///
+    /// # Errors
+    /// As [`Trainer::iterate`].
+    pub fn traverse(
+        &mut self,
+        iteration: u32,
+        clock: &mut PhaseClock,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(WalkStatistics<G>, BatchStatistics), IterationError> {
+        let started = Instant::now();
+        let count = 2 * self.config.traversal.traversals_per_player;
+        let job = Arc::new(IterationWalks {
+            walker: Arc::clone(&self.walker),
+            seed: self.config.run.seed,
+            iteration,
+            snapshots: self.league.len(),
+        });
+        watcher.begin(Phase::Traversal, count);
+        let mut walks = WalkStatistics::default();
+        let mut adding = Duration::ZERO;
+        let memories = &mut self.memories;
+        let in_flight = in_flight(&self.config);
+        self.engine
+            .run(job, count, in_flight, stop, |index, walk| {
+                walks.merge(&walk.statistics);
+                let added = Instant::now();
+                for view in walk.samples.advantage() {
+                    memories[view.player.index()].add(&sample(&view, iteration));
+                }
+                for view in walk.samples.strategy() {
+                    memories[Role::Strategy.index()].add(&sample(&view, iteration));
+                }
+                adding += added.elapsed();
+                watcher.advance(index + 1, walks.counts.nodes);
+            })?;
+        clock.add(Phase::Traversal, started.elapsed());
+        clock.add(Phase::MemoryAdd, adding);
+        Ok((walks, self.engine.take_statistics()))
+    }
+
+    fn fit(
+        &mut self,
+        role: Role,
+        iteration: u32,
+        sample_seconds: &mut f64,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<FitReport>, IterationError> {
+        let optimization = &self.config.optimization;
+        let (steps, rows, first_open, phase) = match role {
+            Role::Advantage(_) => (
+                optimization.advantage_updates_per_iteration,
+                optimization.advantage_batch_size,
+                optimization.advantage_first_open_fraction,
+                Phase::AdvantageFit,
+            ),
+            Role::Strategy => (
+                optimization.strategy_updates_per_iteration,
+                optimization.strategy_batch_size,
+                0.0,
+                Phase::StrategyFit,
+            ),
+        };
+        let memory = &self.memories[role.index()];
+        if memory.is_empty() || steps == 0 {
+            return Ok(None);
+        }
+        watcher.begin(phase, steps);
+        let number = role.index() as u64;
+        let mut minibatches = MemoryBatches {
+            memory,
+            batch: Batch::new(rows, memory.info_len(), memory.actions())
+                .map_err(anyhow::Error::from)?,
+            stream: Stream::new(
+                self.config.run.seed,
+                Purpose::Minibatch,
+                iteration.into(),
+                number,
+            ),
+            first_open,
+            sampling: Duration::ZERO,
+        };
+        let plan = FitPlan {
+            loss: role.loss(),
+            steps,
+            iteration,
+            weighting: &self.config.training_weighting,
+        };
+        let learner = &mut self.learners[role.index()];
+        let mut step = 0;
+        let report = fit(learner, &plan, &mut minibatches, || {
+            watcher.advance(step, 0);
+            step += 1;
+            stop.is_raised()
+        })?;
+        *sample_seconds = minibatches.sampling.as_secs_f64();
+        if stop.is_raised() {
+            Err(IterationError::Interrupted)
+        } else {
+            Ok(Some(report))
+        }
+    }
+
+    fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {
+        let settings = &self.config.self_play;
+        let due = self.config.traversal.opponent_policy.contains("league")
+            && settings.max_snapshots > 0
+            && (iteration as usize).is_multiple_of(settings.snapshot_every.max(1));
+        if due {
+            let [p0, p1, _] = &self.learners;
+            let snapshot = |learner: &Learner| learner.snapshot().map_err(anyhow::Error::from);
+            self.league.push_back([snapshot(p0)?, snapshot(p1)?]);
+            while self.league.len() > settings.max_snapshots {
+                self.league.pop_front();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sample<'a>(view: &SampleView<'a>, iteration: u32) -> Sample<'a> {
+    Sample {
+        info: view.info,
+        target: view.target,
+        legal: view.legal,
+        iteration,
+        first_open: view.first_open,
+    }
+}
