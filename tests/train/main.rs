@@ -1,0 +1,8 @@
+//! `coorl-async train` from outside: what a run leaves, how it goes on, how it ends, what it refuses.
+
+mod artefacts;
+mod failures;
+mod interrupts;
+mod program;
+mod refusals;
+mod resume;
