@@ -20,20 +20,31 @@ impl<'a> Schedule<'a> {
     pub fn opponents_at(&self, iteration: u32) -> Vec<&'a str> {
         // No positive number is a multiple of 0, which stands for never.
         let due = |every: usize| iteration > 0 && (iteration as usize).is_multiple_of(every);
-        let mut opponents: Vec<&'a str> = Vec::new();
-        if !due(self.settings.eval_every) {
-            return opponents;
+        if due(self.settings.eval_every) {
+            self.opponents(due(self.settings.extended_eval_every))
+        } else {
+            Vec::new()
         }
-        let extended: &[String] = if due(self.settings.extended_eval_every) {
+    }
+
+    /// Everyone whom some iteration meets; nobody when evaluation is off. For the end of a run.
+    pub fn all_opponents(&self) -> Vec<&'a str> {
+        if self.settings.eval_every == 0 {
+            return Vec::new();
+        }
+        self.opponents(self.settings.extended_eval_every > 0)
+    }
+
+    fn opponents(&self, with_extended: bool) -> Vec<&'a str> {
+        let extended: &[String] = if with_extended {
             &self.settings.extended_opponents
         } else {
             &[]
         };
+        let mut opponents: Vec<&'a str> = Vec::new();
         for name in self.settings.opponents.iter().chain(extended) {
-            if !opponents
-                .iter()
-                .any(|known| normalised(known) == normalised(name))
-            {
+            let known = |known: &&str| normalised(known) == normalised(name);
+            if !opponents.iter().any(known) {
                 opponents.push(name);
             }
         }

@@ -5,7 +5,9 @@ use crate::{
     bots::ScriptedGame, encoding::Encoding, platform, telemetry::MetricsRow, traversal::Walker,
 };
 
-/// The row of one iteration; `checkpoint_seconds` is set by whoever writes checkpoints.
+use std::time::Duration;
+
+/// The row of one iteration, but for what [`set_checkpoint_time`] adds when its checkpoints are written.
 pub fn row<G: ScriptedGame, E: Encoding<G>>(
     report: &IterationReport<G>,
     walker: &Walker<G, E>,
@@ -29,6 +31,19 @@ pub fn row<G: ScriptedGame, E: Encoding<G>>(
         row.set("process/peak_memory_bytes", bytes);
     }
     row
+}
+
+/// Adds the time of writing checkpoints, and with it the time of the whole iteration and what is measured by that.
+pub fn set_checkpoint_time<G: ScriptedGame>(
+    row: &mut MetricsRow,
+    report: &IterationReport<G>,
+    checkpoint: Duration,
+) {
+    let seconds = report.seconds + checkpoint.as_secs_f64();
+    let nodes = report.walks.counts.nodes as f64;
+    row.set("time/checkpoint_seconds", checkpoint.as_secs_f64());
+    row.set("time/iteration_seconds", seconds);
+    row.set("time/nodes_per_second", nodes / seconds.max(1e-9));
 }
 
 impl<G: ScriptedGame> IterationReport<G> {
@@ -104,8 +119,6 @@ fn times<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
         }
     }
     let nodes = report.walks.counts.nodes as f64;
-    row.set("time/iteration_seconds", report.seconds);
-    row.set("time/nodes_per_second", nodes / report.seconds.max(1e-9));
     let walking = report
         .clock
         .get(Phase::Traversal)

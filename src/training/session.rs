@@ -10,7 +10,7 @@
 //! and when it is resumed it walks the same walks again.
 
 use super::{
-    IterationError, IterationReport, Resumption, Trainer, Watcher,
+    IterationError, IterationReport, Phase, Resumption, Trainer, Watcher,
     durable::{Replay, checkpoint_of, restore},
     metrics,
 };
@@ -176,13 +176,10 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Session<G, E> {
         warn_of_skipped_steps(&report);
         let mut row = metrics::row(&report, self.trainer.walker());
         let saving = Instant::now();
+        watcher.begin(Phase::Checkpoint, 1);
         self.remember(&report, &row)?;
-        let checkpoint_seconds = saving.elapsed().as_secs_f64();
-        row.set("time/checkpoint_seconds", checkpoint_seconds);
-        row.set(
-            "time/iteration_seconds",
-            report.seconds + checkpoint_seconds,
-        );
+        watcher.advance(1, 0);
+        metrics::set_checkpoint_time(&mut row, &report, saving.elapsed());
         self.metrics.append(&row).map_err(anyhow::Error::from)?;
         info!("{}", iteration_line(&row));
         if !report.evaluation.is_empty() {
@@ -249,17 +246,12 @@ fn time_limit(config: &Config) -> Option<Duration> {
 
 /// The opponents due: by schedule, and at the end of a run all of them.
 fn opponents_at(config: &Config, iteration: u32, final_one: bool) -> Vec<&str> {
-    let settings = &config.evaluation;
-    if final_one && settings.eval_every > 0 {
-        let mut all: Vec<&str> = settings.opponents.iter().map(String::as_str).collect();
-        let more = settings
-            .extended_opponents
-            .iter()
-            .filter(|name| !settings.opponents.contains(name));
-        all.extend(more.map(String::as_str));
-        return all;
+    let schedule = Schedule::new(&config.evaluation);
+    if final_one {
+        schedule.all_opponents()
+    } else {
+        schedule.opponents_at(iteration)
     }
-    Schedule::new(settings).opponents_at(iteration)
 }
 
 /// A run whose networks have left the numbers goes on, but not unnoticed.

@@ -370,6 +370,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             step += 1;
             stop.is_raised()
         })?;
+        watcher.advance(report.steps_run, 0);
         *sample_seconds = minibatches.sampling.as_secs_f64();
         if stop.is_raised() {
             Err(IterationError::Interrupted)
