@@ -1,9 +1,10 @@
-//! Minibatches from a replay memory.
+//! Into a replay memory sample by sample, and out of it in minibatches.
 
 use super::{Minibatch, Minibatches};
 use crate::{
     random::Stream,
-    replay::{Batch, Memory},
+    replay::{Batch, Memory, Sample},
+    traversal::SampleView,
 };
 use std::time::{Duration, Instant};
 
@@ -35,5 +36,16 @@ impl Minibatches for MemoryBatches<'_> {
             legal: self.batch.legal(),
             iteration: self.batch.iteration(),
         })
+    }
+}
+
+/// A walk's sample as a memory takes it.
+pub(super) fn sample<'a>(view: &SampleView<'a>, iteration: u32) -> Sample<'a> {
+    Sample {
+        info: view.info,
+        target: view.target,
+        legal: view.legal,
+        iteration,
+        first_open: view.first_open,
     }
 }

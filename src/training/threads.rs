@@ -49,3 +49,12 @@ pub(super) fn start_engine(
         ))
     })
 }
+
+/// Gives the tensor operations of this thread, the fits', as many threads as the configuration says.
+///
+/// The matrix library keeps one such number for the whole process, which the lanes' single-threaded calls set to 1: whoever computes next
+/// says anew what it needs.
+pub(super) fn use_threads(config: &Config) {
+    let threads = config.run.threads.unwrap_or_else(logical_cores);
+    tch::set_num_threads(i32::try_from(threads).unwrap_or(i32::MAX));
+}

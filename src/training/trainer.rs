@@ -3,9 +3,9 @@
 use super::{
     FitPlan, FitReport, IterationError, IterationReport, IterationWalks, Learner, LearnerState,
     Phase, PhaseClock, Role, Watcher,
-    batches::MemoryBatches,
+    batches::{MemoryBatches, sample},
     fit,
-    threads::{in_flight, start_engine},
+    threads::{in_flight, start_engine, use_threads},
 };
 use crate::{
     bots::ScriptedGame,
@@ -16,8 +16,8 @@ use crate::{
     inference::{BatchStatistics, Engine, Head, NetworkControl, RowShape, StopFlag, TorchNetworks},
     network::Architecture,
     random::{Purpose, Stream},
-    replay::{Batch, Memory, Sample},
-    traversal::{SampleView, WalkStatistics, Walker},
+    replay::{Batch, Memory},
+    traversal::{WalkStatistics, Walker},
 };
 use anyhow::Context;
 use std::{
@@ -218,6 +218,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             return Ok(Vec::new());
         }
         self.upload_role(Role::Strategy)?;
+        self.networks.with(|_| tch::set_num_threads(1))?;
         watcher.begin(
             Phase::Evaluation,
             opponents.len() * self.config.evaluation.games,
@@ -293,6 +294,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             snapshots: self.league.len(),
         });
         watcher.begin(Phase::Traversal, count);
+        self.networks.with(|_| tch::set_num_threads(1))?;
         let mut walks = WalkStatistics::default();
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
@@ -343,6 +345,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             return Ok(None);
         }
         watcher.begin(phase, steps);
+        use_threads(&self.config);
         let number = role.index() as u64;
         let mut minibatches = MemoryBatches {
             memory,
@@ -393,15 +396,5 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             }
         }
         Ok(())
-    }
-}
-
-fn sample<'a>(view: &SampleView<'a>, iteration: u32) -> Sample<'a> {
-    Sample {
-        info: view.info,
-        target: view.target,
-        legal: view.legal,
-        iteration,
-        first_open: view.first_open,
     }
 }
