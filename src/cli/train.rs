@@ -73,11 +73,6 @@ fn train(
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
     let stop = stop_on_ctrl_c()?;
-    let threads = config
-        .run
-        .threads
-        .unwrap_or_else(crate::platform::logical_cores);
-    tch::set_num_threads(i32::try_from(threads).unwrap_or(i32::MAX));
     match resumption {
         None => info!(
             "run starts in {} with seed {}",

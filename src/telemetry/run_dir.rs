@@ -152,11 +152,6 @@ impl RunDir {
     pub fn latest_checkpoint(&self) -> PathBuf {
         self.path.join(LATEST)
     }
-
-    /// The checkpoint kept of an iteration.
-    pub fn iteration_checkpoint(&self, iteration: u32) -> PathBuf {
-        self.path.join(format!("iteration_{iteration:05}"))
-    }
 }
 
 fn holds_run(path: &Path) -> bool {

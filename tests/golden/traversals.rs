@@ -148,17 +148,42 @@ fn engine(
     Engine::start(&Default::default(), shape, 1, threads, build).unwrap()
 }
 
-fn close(found: f64, expected: f64, what: &str) {
-    let tolerance = 1e-4 * expected.abs().max(1e-3);
-    assert!(
-        (found - expected).abs() <= tolerance,
-        "{what}: {found}, expected {expected}"
-    );
+/// How near the walks' floats are to the recorded ones.
+///
+/// Both sides round to f32 in their own order, and an entry near 0 is what is left of larger terms: a network computed in double precision
+/// misses a recorded probability of 0.001 by 1e-4 of itself. So every entry must agree to the recordings' own tolerance (1e-4, or 1e-7
+/// absolute below 1e-3), and all but one in a hundred to 1e-5.
+#[derive(Default)]
+struct Nearness {
+    entries: usize,
+    beyond: usize,
+}
+
+impl Nearness {
+    fn check(&mut self, found: f64, expected: f64, what: &str) {
+        let error = (found - expected).abs();
+        assert!(
+            error <= 1e-4 * expected.abs().max(1e-3),
+            "{what}: {found}, expected {expected}"
+        );
+        self.entries += 1;
+        self.beyond += usize::from(error > 1e-5 * expected.abs());
+    }
+
+    fn finish(&self) {
+        let Self { entries, beyond } = self;
+        assert!(*entries > 0, "no value was compared");
+        assert!(
+            100 * beyond <= *entries,
+            "{beyond} of {entries} values differ by more than 1e-5 of themselves"
+        );
+    }
 }
 
 fn check_samples<'a>(
     views: impl ExactSizeIterator<Item = SampleView<'a>>,
     expected: &Value,
+    nearness: &mut Nearness,
     what: &str,
 ) {
     let expected = array(expected);
@@ -190,7 +215,7 @@ fn check_samples<'a>(
             "{what}: open"
         );
         for (action, target) in legal.iter().zip(array(&expected["target"])) {
-            close(
+            nearness.check(
                 view.target[*action as usize].into(),
                 target.as_f64().unwrap(),
                 &format!("{what}: target {action}"),
@@ -295,6 +320,7 @@ fn check_profile(profile: &FallbackProfile, expected: &Value, what: &str) {
 fn traversals() {
     let bytes = std::fs::read(folder().join("traversal_weights.safetensors")).unwrap();
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let mut nearness = Nearness::default();
     for row in rows("traversals.jsonl.gz") {
         let what = format!("traversals row {}", row["id"]);
         let plain = game(&row);
@@ -353,7 +379,7 @@ fn traversals() {
             .map(|step| (integer(&step[0]) as u8, integer(&step[1])))
             .collect();
         assert_eq!(*log.lock().unwrap(), expected, "{what}: trace");
-        close(
+        nearness.check(
             walk.value,
             row["value"].as_f64().unwrap(),
             &format!("{what}: value"),
@@ -383,12 +409,15 @@ fn traversals() {
         check_samples(
             walk.samples.advantage(),
             &row["advantage"],
+            &mut nearness,
             &format!("{what}, advantage"),
         );
         check_samples(
             walk.samples.strategy(),
             &row["strategy"],
+            &mut nearness,
             &format!("{what}, strategy"),
         );
     }
+    nearness.finish();
 }
