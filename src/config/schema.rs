@@ -266,6 +266,7 @@ static KEYS: &[Key] = &[
 
     integer("inference.collect_timeout_us", 0, 60_000_000),
     integer("inference.max_batch", 1, MAX_ROWS),
+    choice("inference.kernels", &["auto", "packed", "torch"]),
 
     integer("replay.advantage_capacity", 1, 1_000_000_000),
     integer("replay.strategy_capacity", 1, 1_000_000_000),

@@ -14,11 +14,13 @@
 mod engine;
 mod executor;
 mod lane;
+mod networks;
 mod slots;
 mod statistics;
 mod torch;
 
 pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
+pub use networks::{HeadWeights, LaneNetworks};
 pub use slots::{Lease, RowShape, Stopped};
 pub use statistics::BatchStatistics;
 pub use torch::TorchNetworks;
@@ -33,6 +35,21 @@ pub struct Settings {
     pub collect_timeout_us: u64,
     /// Rows of one head in one network call at most, 1 to 65,536.
     pub max_batch: usize,
+    /// What computes network calls on the CPU: `auto`, `packed` or `torch`.
+    pub kernels: Kernels,
+}
+
+/// What computes network calls on the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kernels {
+    /// Packed kernels for the networks that they are made for, else libtorch.
+    #[default]
+    Auto,
+    /// [`PackedMlp`](crate::network::PackedMlp): a row's answer has the same bits in every batch. Faster than libtorch the smaller the batch.
+    Packed,
+    /// Libtorch.
+    Torch,
 }
 
 impl Default for Settings {
@@ -40,6 +57,7 @@ impl Default for Settings {
         Self {
             collect_timeout_us: 2_000,
             max_batch: 1_024,
+            kernels: Kernels::Auto,
         }
     }
 }

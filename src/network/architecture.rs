@@ -3,6 +3,7 @@
 use super::{
     Kind, Settings, TensorError,
     mlp::{BoundMlp, Mlp},
+    packed::PackedMlp,
     parameters::{Layout, ParameterView},
 };
 use crate::random::{Randomness, Stream};
@@ -147,6 +148,41 @@ impl Architecture {
     pub fn bind_snapshot(&self, snapshot: &[f32], device: Device) -> Result<Bound, TensorError> {
         let flat = Tensor::f_from_slice(snapshot)?;
         self.bind(&flat.f_to_device(device)?.f_to_kind(ElementKind::Float)?)
+    }
+
+    /// Whether [`Architecture::pack`] gives a network here.
+    pub fn packs(&self) -> bool {
+        match &self.form {
+            Form::Mlp(mlp) => PackedMlp::supports(mlp.activation()),
+        }
+    }
+
+    /// Packs a weight snapshot (`[num_parameters]`) for inference on the CPU; `None` for a network or a processor that this is not made for.
+    ///
+    /// # Errors
+    /// A snapshot of another length.
+    pub fn pack(&self, snapshot: &[f32]) -> Result<Option<PackedMlp>, TensorError> {
+        if snapshot.len() != self.num_parameters() {
+            return Err(TensorError::new(format!(
+                "{} parameters for a network of {}",
+                snapshot.len(),
+                self.num_parameters()
+            )));
+        }
+        let parts: Vec<_> = self
+            .layout()
+            .iter()
+            .map(|view| &snapshot[view.range()])
+            .collect();
+        match &self.form {
+            Form::Mlp(mlp) => {
+                let layers: Vec<_> = parts
+                    .chunks_exact(2)
+                    .map(|part| (part[0], part[1]))
+                    .collect();
+                Ok(PackedMlp::new(&layers, mlp.activation()))
+            }
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 use super::{Activation, TensorError, parameters::Layout};
 use tch::Tensor;
 
+/// Weight (`[outputs, inputs]`, row-major) and bias (`[outputs]`) of each layer, from the input on.
+pub(super) type Layers<'a> = [(&'a [f32], &'a [f32])];
+
 /// `hidden_layers` times a linear map and an activation, then a linear map to the outputs. No normalisation, no dropout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mlp {
@@ -21,6 +24,10 @@ impl Mlp {
             layout.push_linear(&format!("{name}.{}", 2 * layer), ends[0], ends[1]);
         }
         Self { activation }
+    }
+
+    pub(super) fn activation(&self) -> Activation {
+        self.activation
     }
 
     /// `rows` (`[batch, inputs]`) to `[batch, outputs]`; `views` holds weight and bias of each layer in turn.

@@ -7,21 +7,30 @@
 //! ```
 //!
 //! [`Architecture`] knows the layout and the function, and owns no parameter. [`Bound`] is an architecture with parameters that
-//! are split once, for inference.
+//! are split once, for inference; [`PackedMlp`] the same for the CPU without libtorch, made for batches of any size.
 
 mod adamw;
 mod architecture;
 mod mlp;
+mod packed;
 mod parameters;
 
 pub use adamw::{AdamW, Moments, clip};
 pub use architecture::{Architecture, Bound, ShapeError};
+pub use packed::{PackedMlp, PackedScratch};
 pub use parameters::ParameterView;
 
 /// A tensor operation failed: shapes or devices that do not fit, or a device that is out of memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a tensor operation failed: {0}")]
 pub struct TensorError(String);
+
+impl TensorError {
+    /// An error of our own making, in a line.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
 
 impl From<tch::TchError> for TensorError {
     /// Keeps the message's first line; libtorch appends a page of its own stack frames.

@@ -13,6 +13,7 @@ mod allocator;
 mod cuda;
 mod exit;
 mod machine;
+mod prefetch;
 
 pub use cuda::{CudaDevice, CudaLibrary, Driver, cuda_library, cuda_unavailable, driver};
 pub use exit::leave;
@@ -20,6 +21,8 @@ pub use machine::{
     Libtorch, SimdLevel, available_memory_bytes, libtorch, logical_cores, peak_memory_bytes,
     physical_cores, simd_level, total_memory_bytes,
 };
+
+pub use prefetch::prefetch;
 
 /// Prepares the process: once, before the first call into libtorch and before other threads run.
 ///

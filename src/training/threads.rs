@@ -2,7 +2,7 @@
 
 use crate::{
     config::Config,
-    inference::{Engine, EngineError, EngineThreads, NetworkControl, RowShape, TorchNetworks},
+    inference::{Engine, EngineError, EngineThreads, LaneNetworks, NetworkControl, RowShape},
     network::Architecture,
     platform::logical_cores,
 };
@@ -25,7 +25,7 @@ pub(super) fn start_engine(
     config: &Config,
     shape: RowShape,
     architecture: &Architecture,
-) -> Result<(Engine, NetworkControl<TorchNetworks>), EngineError> {
+) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
     let evaluation = &config.evaluation;
     let opponents = evaluation.opponents.len() + evaluation.extended_opponents.len();
     let games = opponents.saturating_mul(evaluation.batch_size.min(evaluation.games));
@@ -40,13 +40,9 @@ pub(super) fn start_engine(
         // A lane's kernels are single-threaded: the lanes share the cores among them.
         prepare: || tch::set_num_threads(1),
     };
-    let (max_batch, deterministic) = (config.inference.max_batch, config.run.deterministic);
-    Engine::start(&config.inference, shape, capacity, threads, || {
-        Ok(TorchNetworks::new(
-            architecture.clone(),
-            max_batch,
-            deterministic,
-        ))
+    let (inference, deterministic) = (&config.inference, config.run.deterministic);
+    Engine::start(inference, shape, capacity, threads, || {
+        LaneNetworks::new(architecture.clone(), inference, deterministic)
     })
 }
 

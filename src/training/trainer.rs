@@ -13,7 +13,7 @@ use crate::{
     encoding::Encoding,
     evaluation::{Arena, Diagnosed, OpponentReport},
     game::Player,
-    inference::{BatchStatistics, Engine, Head, NetworkControl, RowShape, StopFlag, TorchNetworks},
+    inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, RowShape, StopFlag},
     network::Architecture,
     random::{Purpose, Stream},
     replay::{Batch, Memory},
@@ -31,7 +31,7 @@ pub struct Trainer<G: ScriptedGame, E> {
     config: Config,
     walker: Arc<Walker<G, E>>,
     engine: Engine,
-    networks: NetworkControl<TorchNetworks>,
+    networks: NetworkControl<LaneNetworks>,
     learners: [Learner; 3],
     memories: [Memory; 3],
     /// League snapshots of both advantage networks, oldest first.
@@ -113,7 +113,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
     }
 
     /// Reaches the executor's networks.
-    pub fn networks(&self) -> &NetworkControl<TorchNetworks> {
+    pub fn networks(&self) -> &NetworkControl<LaneNetworks> {
         &self.networks
     }
 
@@ -265,7 +265,9 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
     }
 
     fn upload_weights(&self, head: Head, weights: Vec<f32>) -> Result<(), IterationError> {
-        let weights = Arc::<[f32]>::from(weights);
+        let kernels = self.config.inference.kernels;
+        let weights = LaneNetworks::prepare(self.architecture(), kernels, weights)
+            .map_err(anyhow::Error::from)?;
         let loaded = self
             .networks
             .with_all(move |networks| networks.load(head, &weights))?;
