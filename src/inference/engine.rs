@@ -2,8 +2,9 @@
 
 use super::{
     BatchStatistics, Network, RowShape, Settings,
-    executor::{self, Lanes, Shared, panic_message},
+    executor::{self, Lanes, panic_message},
     lane::{Errand, Lane, Work},
+    shared::Shared,
     slots::{Lease, Stopped},
 };
 use futures::FutureExt;
@@ -144,9 +145,10 @@ impl Engine {
         let shared = Arc::new(shared);
         let (report, reports) = flume::unbounded();
         let mut inboxes = Vec::new();
-        for _ in 0..threads.lanes.max(1) {
+        for number in 0..threads.lanes.max(1) {
             let (inbox, work) = flume::unbounded();
-            let lane = Lane::new(Arc::clone(&shared), build().map_err(EngineError::Network)?);
+            let network = build().map_err(EngineError::Network)?;
+            let lane = Lane::new(Arc::clone(&shared), number, network);
             runtime.spawn(lane.serve(work, report.clone()));
             inboxes.push(inbox);
         }

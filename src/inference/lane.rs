@@ -1,17 +1,14 @@
 //! Lanes: the tasks that run network calls. On CPU one per core, each with its own copy of the networks and single-threaded
-//! kernels, so that a flush is spread over the cores without a barrier inside any layer.
+//! kernels, so that calls run side by side without a barrier inside any layer or between them.
 
-use super::{
-    Head, Network,
-    executor::{Shared, panic_message},
-    slots::Ticket,
-};
+use super::{FlushReason, Head, Network, executor::panic_message, shared::Shared, slots::Ticket};
 use flume::{Receiver, Sender};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
+use tracing::trace_span;
 
 /// Something to be done with a lane's network between its batches.
 pub(super) type Errand<N> = Box<dyn FnOnce(&mut N) + Send>;
@@ -19,6 +16,8 @@ pub(super) type Errand<N> = Box<dyn FnOnce(&mut N) + Send>;
 /// Rows of one head that run together.
 pub(super) struct Batch {
     pub(super) head: Head,
+    /// Why it runs now.
+    pub(super) reason: FlushReason,
     pub(super) tickets: Vec<Ticket>,
 }
 
@@ -40,30 +39,43 @@ impl<N> Work<N> {
     }
 }
 
+/// What a lane tells when it has run its batches.
+pub(super) struct Report {
+    pub(super) lane: usize,
+    /// The time in the network.
+    pub(super) outcome: Result<Duration, String>,
+}
+
 /// One lane: a network, and the batches it is running.
 pub(super) struct Lane<N> {
     shared: Arc<Shared>,
+    number: usize,
     network: N,
 }
 
 impl<N: Network> Lane<N> {
-    pub(super) fn new(shared: Arc<Shared>, network: N) -> Self {
-        Self { shared, network }
+    pub(super) fn new(shared: Arc<Shared>, number: usize, network: N) -> Self {
+        Self {
+            shared,
+            number,
+            network,
+        }
     }
 
     /// Runs what arrives until the sender is gone, reporting every part.
-    pub(super) async fn serve(
-        mut self,
-        inbox: Receiver<Work<N>>,
-        reports: Sender<Result<Duration, String>>,
-    ) {
+    pub(super) async fn serve(mut self, inbox: Receiver<Work<N>>, reports: Sender<Report>) {
         while let Ok(work) = inbox.recv_async().await {
             match work {
                 Work::Errand(errand) => self.errand(errand),
                 Work::Batches(batches) => {
-                    if reports.send(self.run(batches)).is_err() {
+                    let report = Report {
+                        lane: self.number,
+                        outcome: self.run(batches),
+                    };
+                    if reports.send(report).is_err() {
                         return;
                     }
+                    self.shared.wake_executor();
                 }
             }
         }
@@ -88,6 +100,8 @@ impl<N: Network> Lane<N> {
             // Before any walk learns that it is over, so that whoever asks why finds the answer.
             self.shared.fail(message.clone());
         }
+        self.shared
+            .answered(batches.iter().map(|batch| batch.tickets.len()).sum());
         let slots = &self.shared.slots;
         for ticket in batches.into_iter().flat_map(|batch| batch.tickets) {
             match outcome {
@@ -101,6 +115,10 @@ impl<N: Network> Lane<N> {
     fn run_batch(&mut self, batch: &mut Batch) -> Result<Duration, String> {
         let slots = &self.shared.slots;
         let (shape, rows) = (slots.shape(), batch.tickets.len());
+        let _span = trace_span!(
+            target: "coorl_async::timeline", "batch", head = batch.head.0, rows, reason = ?batch.reason
+        )
+        .entered();
         let stage = self.network.stage(rows);
         for (ticket, row) in batch
             .tickets

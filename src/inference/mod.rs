@@ -11,10 +11,12 @@
 //! lanes, each with its own copy of the networks. Rows of one head run together. A walk that ends gives its slot back, which may
 //! be what lets the others run. Walks, executor and lanes are tasks on the same worker threads.
 
+mod deal;
 mod engine;
 mod executor;
 mod lane;
 mod networks;
+mod shared;
 mod slots;
 mod statistics;
 mod torch;
@@ -88,7 +90,7 @@ pub enum FlushReason {
     Full,
     /// The oldest request had waited `collect_timeout_us`.
     Timeout,
-    /// Every leased slot was waiting: nothing more could come.
+    /// Every leased slot was waiting or being answered: nothing more could come.
     Quiescent,
 }
 

@@ -11,7 +11,7 @@
 //! A lease is the only one of its slot and a ticket exists only while its slot is `WAITING` or `ABANDONED`, so two sides never
 //! touch one row at once. State changes release, state reads acquire: what one side wrote, the other sees.
 
-use super::{Head, executor::Shared};
+use super::{Head, shared::Shared};
 use futures::task::AtomicWaker;
 use std::{
     cell::UnsafeCell,

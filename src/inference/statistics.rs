@@ -13,11 +13,11 @@ pub struct BatchStatistics {
     pub rows: u64,
     /// Rows that would have run had every batch been `max_batch` rows.
     pub room: u64,
-    /// Times the executor ran what was waiting (one or more heads) by [`FlushReason`]: full, timeout, quiescent.
+    /// Times the executor ran what was waiting (one or more heads, on the lanes that were idle) by [`FlushReason`]: full, timeout, quiescent.
     pub flushes: [u64; 3],
-    /// Seconds in network calls; of lanes that run side by side, the longest.
+    /// Time in network calls, mean over the lanes.
     pub forward: Duration,
-    /// Seconds in which nothing was due: the walks were being advanced.
+    /// Time without work though walks were alive, mean over the lanes: their walks were being advanced, or too few were left.
     pub idle: Duration,
     /// Rows per batch.
     sizes: Histogram<u32>,
