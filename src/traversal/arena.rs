@@ -2,12 +2,17 @@
 
 use crate::game::{ActionSet, Player};
 
+/// Info states per block of an arena: large enough to be one allocation in many decisions, small enough to waste little.
+const BLOCK: usize = 32;
+
 /// Samples of one walk. Info states are stored once, in visit order; advantage and strategy samples point at them.
 #[derive(Clone, Debug, Default)]
 pub struct SampleArena {
     info_len: usize,
     actions: usize,
-    infos: Vec<f32>,
+    /// Blocks of [`BLOCK`] info states, so that growing moves none of them.
+    infos: Vec<Vec<f32>>,
+    stored: usize,
     advantage: Kind,
     strategy: Kind,
 }
@@ -57,8 +62,12 @@ impl SampleArena {
 
     /// Stores an info state for one or more samples.
     pub(super) fn push_info(&mut self, info: &[f32]) -> InfoIndex {
-        let index = self.infos.len() / self.info_len.max(1);
-        self.infos.extend_from_slice(info);
+        let index = self.stored;
+        if index.is_multiple_of(BLOCK) {
+            self.infos.push(Vec::with_capacity(BLOCK * self.info_len));
+        }
+        self.infos[index / BLOCK].extend_from_slice(info);
+        self.stored += 1;
         InfoIndex(index as u32)
     }
 
@@ -107,13 +116,18 @@ impl SampleArena {
         self.views(&self.strategy)
     }
 
+    fn info(&self, index: u32) -> &[f32] {
+        let index = index as usize;
+        &self.infos[index / BLOCK][index % BLOCK * self.info_len..][..self.info_len]
+    }
+
     fn views<'a>(&'a self, kind: &'a Kind) -> impl ExactSizeIterator<Item = SampleView<'a>> {
         let targets = kind.targets.chunks_exact(self.actions.max(1));
         kind.rows
             .iter()
             .zip(targets)
             .map(|(row, target)| SampleView {
-                info: &self.infos[row.info as usize * self.info_len..][..self.info_len],
+                info: self.info(row.info),
                 target,
                 legal: row.legal,
                 player: row.player,
