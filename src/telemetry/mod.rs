@@ -4,6 +4,7 @@
 //! training --row--> MetricsFile    metrics.jsonl, one flat object per iteration
 //!          |------> iteration_line --tracing--> stderr, train.log
 //!          |------> Phase          one live line on a terminal, nothing in a pipe
+//! tuning, benches --> Chart       an SVG plot with error bars
 //! ```
 //!
 //! Log lines and live lines share standard error: everything that writes there goes through `terminal`, so that a log line never
@@ -11,6 +12,7 @@
 
 mod logging;
 mod metrics;
+mod plot;
 mod progress;
 mod run_dir;
 mod summary;
@@ -18,6 +20,7 @@ mod terminal;
 
 pub use logging::{LogFormat, Logging};
 pub use metrics::{MetricValue, MetricsError, MetricsFile, MetricsRow};
+pub use plot::{Axis, Chart, PlotError, Point, Scale, Series};
 pub use progress::{Phase, Progress};
 pub use run_dir::{Retention, RunDir, RunDirError};
 pub use summary::{general, iteration_line};
