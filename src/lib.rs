@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Modules from the ground up: [`random`] and [`game`]; [`encoding`], [`regret`], [`bots`]; [`network`]; [`inference`];
-//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`]; [`training`], [`config`]; [`cli`]. Beside them stands
+//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`], [`tuning`]; [`training`], [`config`]; [`cli`]. Beside them stands
 //! [`platform`]: the machine, libtorch and the driver.
 
 pub mod bots;
@@ -30,3 +30,4 @@ pub mod replay;
 pub mod telemetry;
 pub mod training;
 pub mod traversal;
+pub mod tuning;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! argv --clap--> Cli --run--> train   config + folder + log --> training::Session --> exit code 0, 1 or 130
+//!                        |--> tune    configuration + grid --> tuning::Sweep --> table, files; exit code 0, 1 or 130
 //!                        |--> config  the settings, each with where it came from
 //!                        +--> doctor  this machine and installation; exit code 1 when something needed is missing
 //! ```
@@ -9,6 +10,7 @@
 pub mod config;
 pub mod doctor;
 pub mod train;
+pub mod tune;
 
 use crate::telemetry::LogFormat;
 use std::{
@@ -42,6 +44,18 @@ pub enum Command {
     /// The first Ctrl-C stops the run and saves the state after its last complete iteration; the second leaves at once. Exit code: 0
     /// when the run came to its end, 130 after Ctrl-C, 1 after an error.
     Train(train::TrainArgs),
+    /// Finds the batching that makes this machine walk fastest
+    ///
+    /// Walks an iteration's walks again and again, with every timeout, batch size and number of walks in flight in turn, and recommends
+    /// one of those that are not measurably slower than the best. Examples:
+    ///
+    ///   coorl-async tune --config configs/default.yaml --budget 300
+    ///
+    ///   coorl-async tune --config configs/default.yaml --timeouts 0,200,1000 --max-batches 256 --in-flight 280,560
+    ///
+    /// Ctrl-C keeps what was measured. Exit code: 0 when the sweep came to its end or the budget was used up, 130 after Ctrl-C, 1 after
+    /// an error.
+    Tune(tune::TuneArgs),
     /// Prints the resolved configuration and where each value came from
     ///
     /// Built-in defaults, then each --config file, then environment variables COORL_SECTION__KEY, then each --set: later ones win, key
@@ -80,6 +94,7 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Train(args) => train::run(&args, self.log_format),
+            Command::Tune(args) => tune::run(&args, self.log_format),
             Command::Config(args) => config::run(&args).map(|()| ExitCode::SUCCESS),
             Command::Doctor(args) => {
                 let healthy = doctor::run(&args)?;

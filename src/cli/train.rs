@@ -21,7 +21,7 @@ use std::{
 use tracing::{error, info};
 
 /// The exit code of a run ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Arguments of `train`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -72,7 +72,9 @@ fn train(
 ) -> anyhow::Result<Outcome> {
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
-    let stop = stop_on_ctrl_c()?;
+    let stop = stop_on_ctrl_c(
+        "stopping: the batch in hand is finished and the run saved; Ctrl-C again leaves at once",
+    )?;
     match resumption {
         None => info!(
             "run starts in {} with seed {}",
@@ -154,7 +156,7 @@ fn choose_folder(
     )?)
 }
 
-fn check_device(config: &Config) -> anyhow::Result<()> {
+pub(super) fn check_device(config: &Config) -> anyhow::Result<()> {
     match config.run.device.as_str() {
         "auto" | "cpu" => Ok(()),
         other => bail!(
@@ -163,8 +165,8 @@ fn check_device(config: &Config) -> anyhow::Result<()> {
     }
 }
 
-/// The first Ctrl-C asks the run to stop, the second leaves at once.
-fn stop_on_ctrl_c() -> anyhow::Result<StopFlag> {
+/// The first Ctrl-C asks for a stop and says `stopping`, the second leaves at once.
+pub(super) fn stop_on_ctrl_c(stopping: &'static str) -> anyhow::Result<StopFlag> {
     let stop = StopFlag::default();
     let handler_flag = stop.clone();
     ctrlc::set_handler(move || {
@@ -172,9 +174,7 @@ fn stop_on_ctrl_c() -> anyhow::Result<StopFlag> {
             leave(INTERRUPTED);
         }
         handler_flag.raise();
-        info!(
-            "stopping: the batch in hand is finished and the run saved; Ctrl-C again leaves at once"
-        );
+        info!("{stopping}");
     })
     .context("cannot listen for Ctrl-C")?;
     Ok(stop)

@@ -18,12 +18,14 @@ mod lane;
 mod networks;
 mod shared;
 mod slots;
+mod start;
 mod statistics;
 mod torch;
 
 pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
 pub use networks::{HeadWeights, LaneNetworks};
 pub use slots::{Lease, RowShape, Stopped};
+pub use start::CpuNetworks;
 pub use statistics::BatchStatistics;
 pub use torch::TorchNetworks;
 

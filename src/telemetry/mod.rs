@@ -21,6 +21,6 @@ mod terminal;
 pub use logging::{LogFormat, Logging};
 pub use metrics::{MetricValue, MetricsError, MetricsFile, MetricsRow};
 pub use plot::{Axis, Chart, PlotError, Point, Scale, Series};
-pub use progress::{Phase, Progress};
-pub use run_dir::{Retention, RunDir, RunDirError};
+pub use progress::{LiveText, Phase, Progress};
+pub use run_dir::{Retention, RunDir, RunDirError, fresh_folder, stamp};
 pub use summary::{general, iteration_line};

@@ -54,6 +54,45 @@ impl Progress {
     }
 }
 
+/// Lines of text on a terminal that are drawn anew in place; nothing in a pipe. They go when this is dropped.
+#[derive(Debug)]
+pub struct LiveText(Option<ProgressBar>);
+
+impl LiveText {
+    /// No line yet.
+    pub fn new(progress: &Progress) -> Self {
+        Self(progress.watched.then(|| {
+            let bar = terminal::live_lines().add(ProgressBar::new_spinner());
+            bar.set_style(
+                ProgressStyle::with_template("{msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            bar
+        }))
+    }
+
+    /// Whether anybody sees it.
+    pub fn is_watched(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Shows `text` in place of what was there.
+    pub fn show(&self, text: String) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(text);
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for LiveText {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 const TEMPLATE: &str = "{prefix:<13} {bar:28} {human_pos}/{human_len} {elapsed} {wide_msg}";
 
 fn style() -> ProgressStyle {

@@ -66,7 +66,7 @@ impl RunDir {
         retention: Retention,
         experiment_name: &str,
     ) -> Result<Self, RunDirError> {
-        let stamp = jiff::Zoned::now().strftime("%Y-%m-%d_%H%M%S").to_string();
+        let stamp = stamp();
         let parent = match retention {
             Retention::Temporary => root.join("tmp"),
             Retention::Kept => root.to_owned(),
@@ -75,22 +75,12 @@ impl RunDir {
     }
 
     fn create_named(parent: &Path, name: &str) -> Result<Self, RunDirError> {
-        let failed = |path: &Path, source| RunDirError::Create {
-            path: path.to_owned(),
-            source,
-        };
-        fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
-        let mut path = parent.join(name);
-        let mut copy = 1;
-        loop {
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    copy += 1;
-                    path = parent.join(format!("{name}-{copy}"));
-                }
-                Err(source) => return Err(failed(&path, source)),
-            }
+        match fresh_folder(parent, name) {
+            Ok(path) => Ok(Self { path }),
+            Err(source) => Err(RunDirError::Create {
+                path: parent.join(name),
+                source,
+            }),
         }
     }
 
@@ -151,6 +141,30 @@ impl RunDir {
     /// The latest checkpoint.
     pub fn latest_checkpoint(&self) -> PathBuf {
         self.path.join(LATEST)
+    }
+}
+
+/// The local time as `YYYY-MM-DD_HHMMSS`, for names of folders.
+pub fn stamp() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d_%H%M%S").to_string()
+}
+
+/// Makes `<parent>/<name>`, or where that is taken `<name>-2`, `<name>-3` and so on.
+///
+/// # Errors
+/// The folder, or its parent, cannot be made.
+pub fn fresh_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(parent)?;
+    let mut path = parent.join(name);
+    let mut copy = 1;
+    loop {
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                copy += 1;
+                path = parent.join(format!("{name}-{copy}"));
+            }
+            made => return made.map(|()| path),
+        }
     }
 }
 

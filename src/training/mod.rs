@@ -18,8 +18,8 @@ mod session;
 mod settings;
 mod threads;
 mod trainer;
-mod traverse;
 
+pub use crate::traversal::IterationWalks;
 pub use clock::{Phase, PhaseClock};
 pub use durable::Resumption;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
@@ -29,4 +29,3 @@ pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{OptimizationSettings, RunSettings, WeightingMode, WeightingSettings};
 pub use trainer::Trainer;
-pub use traverse::IterationWalks;

@@ -1,8 +1,8 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
 use super::{
-    FitPlan, FitReport, IterationError, IterationReport, IterationWalks, Learner, LearnerState,
-    Phase, PhaseClock, Role, Watcher,
+    FitPlan, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
+    Role, Watcher,
     batches::{MemoryBatches, sample},
     fit,
     threads::{in_flight, start_engine, use_threads},
@@ -17,7 +17,7 @@ use crate::{
     network::Architecture,
     random::{Purpose, Stream},
     replay::{Batch, Memory},
-    traversal::{WalkStatistics, Walker},
+    traversal::{IterationWalks, WalkStatistics, Walker},
 };
 use anyhow::Context;
 use std::{

@@ -12,6 +12,7 @@
 
 mod arena;
 mod course;
+mod iteration;
 mod league;
 mod opponent;
 mod outcome;
@@ -19,6 +20,7 @@ mod settings;
 mod statistics;
 
 pub use arena::{SampleArena, SampleView};
+pub use iteration::IterationWalks;
 pub use opponent::{Opponent, OpponentPolicy};
 pub use outcome::{Walk, WalkTask, Walker};
 pub use settings::{

@@ -96,6 +96,22 @@ pub struct Settings {
     pub progress_every_traversals: usize,
 }
 
+impl Settings {
+    /// The most walks in flight unless `in_flight` says otherwise.
+    pub const MOST_IN_FLIGHT: usize = 4_096;
+
+    /// Walks of an iteration, both traversers together.
+    pub fn walks(&self) -> usize {
+        2 * self.traversals_per_player
+    }
+
+    /// Walks in flight at once.
+    pub fn walks_in_flight(&self) -> usize {
+        let all = self.walks().min(Self::MOST_IN_FLIGHT);
+        self.in_flight.unwrap_or(all).max(1)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -1,12 +1,12 @@
-//! The traversal phase: all walks of an iteration in flight, their samples into replay in traversal order.
+//! The walks of an iteration, as what an engine repeats.
 
+use super::{Walk, WalkTask, Walker};
 use crate::{
     bots::ScriptedGame,
     encoding::Encoding,
     game::Player,
     inference::{Job, Lease, Stopped},
     random::{Purpose, Stream},
-    traversal::{Walk, WalkTask, Walker},
 };
 use std::sync::Arc;
 

@@ -1,0 +1,41 @@
+//! Starting an engine with the real networks: the one way for whoever trains or measures.
+
+use super::{
+    Engine, EngineError, EngineThreads, LaneNetworks, NetworkControl, RowShape, Settings,
+};
+use crate::network::Architecture;
+
+/// Networks on the CPU, as many lanes as workers.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuNetworks<'a> {
+    /// The networks' layers.
+    pub architecture: &'a Architecture,
+    /// Lengths of a request's and an answer's row.
+    pub shape: RowShape,
+    /// Whether every call has the same, padded shape.
+    pub deterministic: bool,
+    /// Threads that advance walks and run their network calls.
+    pub workers: usize,
+}
+
+impl CpuNetworks<'_> {
+    /// Starts an engine with `capacity` slots; no head has weights yet.
+    ///
+    /// # Errors
+    /// As [`Engine::start`].
+    pub fn start(
+        &self,
+        settings: &Settings,
+        capacity: usize,
+    ) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
+        let threads = EngineThreads {
+            workers: self.workers,
+            lanes: self.workers,
+            // A lane's kernels are single-threaded: the lanes share the cores among them.
+            prepare: || tch::set_num_threads(1),
+        };
+        Engine::start(settings, self.shape, capacity, threads, || {
+            LaneNetworks::new(self.architecture.clone(), settings, self.deterministic)
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! `coorl-async tune`: the order of measurements, what is made of them, and the program from outside.
+
+mod fake;
+mod program;
+mod refusals;
+mod report;
+mod sweep;
+mod verdict;
