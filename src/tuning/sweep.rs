@@ -178,7 +178,8 @@ impl Sweep {
         let line = self.plan.grid.line(List::InFlight, self.plan.start);
         let mut best = self.fastest_of(&line).unwrap_or(self.plan.start);
         let lists = [List::Batches, List::Timeouts, List::InFlight];
-        let mut unmoved = 0;
+        // The line that was the probe goes through its fastest setting already.
+        let mut unmoved = 1;
         for list in lists.into_iter().cycle() {
             let line = self.plan.grid.line(list, best);
             let time = self.seconds_each(measurer) * line.len() as f64;

@@ -15,6 +15,16 @@ use std::{
 const LIMIT: Duration = Duration::from_secs(120);
 const SMOKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.yaml");
 
+/// Eight settings with the configured one.
+const LISTS: [&str; 6] = [
+    "--timeouts",
+    "0,2000",
+    "--max-batches",
+    "8,1024",
+    "--in-flight",
+    "4,16",
+];
+
 /// A folder to run in; it goes with the value.
 pub struct Place(tempfile::TempDir);
 
@@ -91,15 +101,7 @@ pub fn check_svg(svg: &str) {
 #[test]
 fn a_tiny_grid_end_to_end() {
     let place = Place::new();
-    let lists = [
-        "--timeouts",
-        "0,2000",
-        "--max-batches",
-        "8,1024",
-        "--in-flight",
-        "4,16",
-    ];
-    let ended = place.run(&[&smoke("out")[..], &lists, &["--rounds", "2"]].concat());
+    let ended = place.run(&[&smoke("out")[..], &LISTS, &["--rounds", "2"]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
         ended
@@ -198,7 +200,7 @@ fn a_checkpoint_gives_the_weights_and_must_fit() {
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
     let place = Place::new();
-    let mut command = place.command(&[&smoke("out")[..], &["--rounds", "1000"]].concat());
+    let mut command = place.command(&[&smoke("out")[..], &LISTS, &["--rounds", "1000"]].concat());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut said = BufReader::new(child.stderr.take().expect("its standard error"));
