@@ -24,7 +24,12 @@ pub fn t_quantile(freedom: usize) -> f64 {
     match freedom {
         0 => f64::INFINITY,
         1..=30 => T975[freedom - 1],
-        _ => Z + (Z.powi(3) + Z) / (4.0 * freedom as f64),
+        _ => {
+            let n = freedom as f64;
+            let first = (Z.powi(3) + Z) / (4.0 * n);
+            let second = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * n * n);
+            Z + first + second
+        }
     }
 }
 
