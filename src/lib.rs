@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Modules from the ground up: [`random`] and [`game`]; [`encoding`], [`regret`], [`bots`]; [`network`]; [`inference`];
-//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`], [`tuning`]; [`training`], [`config`]; [`cli`]. Beside them stands
+//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`], [`tuning`]; [`training`], [`config`]; [`profiling`]; [`cli`]. Beside them
+//! stands
 //! [`platform`]: the machine, libtorch and the driver.
 
 pub mod bots;
@@ -24,6 +25,7 @@ pub mod game;
 pub mod inference;
 pub mod network;
 pub mod platform;
+pub mod profiling;
 pub mod random;
 pub mod regret;
 pub mod replay;

@@ -3,12 +3,14 @@
 //! ```text
 //! argv --clap--> Cli --run--> train   config + folder + log --> training::Session --> exit code 0, 1 or 130
 //!                        |--> tune    configuration + grid --> tuning::Sweep --> table, files; exit code 0, 1 or 130
+//!                        |--> profile the same under a sampler, or the network alone
 //!                        |--> config  the settings, each with where it came from
 //!                        +--> doctor  this machine and installation; exit code 1 when something needed is missing
 //! ```
 
 pub mod config;
 pub mod doctor;
+pub mod profile;
 pub mod train;
 pub mod tune;
 
@@ -56,6 +58,9 @@ pub enum Command {
     /// Ctrl-C keeps what was measured. Exit code: 0 when the sweep came to its end or the budget was used up, 130 after Ctrl-C, 1 after
     /// an error.
     Tune(tune::TuneArgs),
+    /// Shows where the time goes: of a training run, or of the network by batch size
+    #[command(subcommand)]
+    Profile(profile::ProfileCommand),
     /// Prints the resolved configuration and where each value came from
     ///
     /// Built-in defaults, then each --config file, then environment variables COORL_SECTION__KEY, then each --set: later ones win, key
@@ -95,6 +100,7 @@ impl Cli {
         match self.command {
             Command::Train(args) => train::run(&args, self.log_format),
             Command::Tune(args) => tune::run(&args, self.log_format),
+            Command::Profile(command) => profile::run(&command, self.log_format),
             Command::Config(args) => config::run(&args).map(|()| ExitCode::SUCCESS),
             Command::Doctor(args) => {
                 let healthy = doctor::run(&args)?;

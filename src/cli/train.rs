@@ -53,7 +53,8 @@ pub fn run(args: &TrainArgs, log_format: LogFormat) -> anyhow::Result<ExitCode> 
     let folder = choose_folder(args, &loaded.config, resumption.as_ref())?;
     logging.attach_file(&folder.log_file())?;
     // From here on what goes wrong belongs into the log, and so into train.log.
-    match train(&loaded, &folder, resumption.as_ref()) {
+    let mut display = Display::new(loaded.config.traversal.progress_every_traversals);
+    match train(&loaded, &folder, resumption.as_ref(), &mut display) {
         Ok(outcome) => {
             let resumed_at = resumption.map(|resumption| resumption.checkpoint.iteration);
             Ok(report(&outcome, &folder, resumed_at)?)
@@ -65,10 +66,12 @@ pub fn run(args: &TrainArgs, log_format: LogFormat) -> anyhow::Result<ExitCode> 
     }
 }
 
-fn train(
+/// The run itself, watched by `watcher`; Ctrl-C ends it.
+pub(super) fn train(
     loaded: &Loaded,
     folder: &RunDir,
     resumption: Option<&Resumption>,
+    watcher: &mut dyn Watcher,
 ) -> anyhow::Result<Outcome> {
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
@@ -92,8 +95,7 @@ fn train(
             let game = LostCities::new(config.rules.clone())?;
             let encoding = Slots::new(&game, &config.encoding);
             let session = Session::new(game, encoding, config, folder.clone(), resumption)?;
-            let every = config.traversal.progress_every_traversals;
-            session.run(&stop, &mut Display::new(every))
+            session.run(&stop, watcher)
         }
     }
 }
@@ -181,7 +183,11 @@ pub(super) fn stop_on_ctrl_c(stopping: &'static str) -> anyhow::Result<StopFlag>
 }
 
 /// Says how the run, which began after iteration `resumed_at` unless it was new, ended and how to go on.
-fn report(outcome: &Outcome, folder: &RunDir, resumed_at: Option<u32>) -> io::Result<ExitCode> {
+pub(super) fn report(
+    outcome: &Outcome,
+    folder: &RunDir,
+    resumed_at: Option<u32>,
+) -> io::Result<ExitCode> {
     let iteration = outcome.iteration;
     match outcome.ending {
         Ending::Finished if resumed_at == Some(iteration) => info!(
@@ -218,14 +224,15 @@ fn report(outcome: &Outcome, folder: &RunDir, resumed_at: Option<u32>) -> io::Re
 }
 
 /// Live lines on a terminal; in a pipe, lines of the log now and then if asked for.
-struct Display {
+pub(super) struct Display {
     progress: Progress,
     every: usize,
     phase: Option<(Phase, usize, telemetry::Phase)>,
 }
 
 impl Display {
-    fn new(every: usize) -> Self {
+    /// Tells the log after each `every` walks; 0: not at all.
+    pub(super) fn new(every: usize) -> Self {
         Self {
             progress: Progress::new(),
             every,

@@ -16,7 +16,7 @@ use tracing::{
     level_filters::LevelFilter,
 };
 use tracing_subscriber::{
-    EnvFilter, Layer,
+    EnvFilter, Layer, Registry,
     fmt::{format::Writer, time::FormatTime},
     layer::{Context as LayerContext, SubscriberExt},
     util::SubscriberInitExt,
@@ -44,6 +44,17 @@ impl Logging {
     /// # Errors
     /// `RUST_LOG` cannot be parsed, or the process logs already.
     pub fn init(format: LogFormat) -> anyhow::Result<Self> {
+        Self::init_with(format, Vec::new())
+    }
+
+    /// As [`Logging::init`], with `further` layers that see what their own filters let through.
+    ///
+    /// # Errors
+    /// As [`Logging::init`].
+    pub fn init_with(
+        format: LogFormat,
+        further: Vec<Box<dyn Layer<Registry> + Send + Sync>>,
+    ) -> anyhow::Result<Self> {
         let logging = Self {
             file: LogFile::default(),
         };
@@ -61,9 +72,11 @@ impl Logging {
                 .with_timer(Clock::Full)
                 .boxed(),
         };
+        let file = logging.file.clone().with_filter(LevelFilter::INFO);
+        let mut layers = vec![watcher.with_filter(env_filter()?).boxed(), file.boxed()];
+        layers.extend(further);
         tracing_subscriber::registry()
-            .with(watcher.with_filter(env_filter()?))
-            .with(logging.file.clone().with_filter(LevelFilter::INFO))
+            .with(layers)
             .try_init()
             .context("logging was started twice")?;
         Ok(logging)
@@ -91,7 +104,8 @@ fn env_filter() -> anyhow::Result<EnvFilter> {
             .with_context(|| {
                 format!("RUST_LOG={directives} is no filter; try `debug` or `coorl_async=debug`")
             }),
-        _ => Ok(EnvFilter::new("info")),
+        // The sampler tells of its every start and stop.
+        _ => Ok(EnvFilter::new("info,pprof=warn")),
     }
 }
 
