@@ -1,5 +1,7 @@
 //! `coorl-async profile`: where the time goes, of a run and of the network.
 
+mod forward;
+
 use super::{
     config::ConfigArgs,
     print, told,
@@ -35,6 +37,14 @@ pub enum ProfileCommand {
     /// The first Ctrl-C ends the run, and what was sampled until then is written; the second leaves at once, without it. Exit code: as of
     /// `train`.
     Run(RunArgs),
+    /// Measures the network alone, by batch size
+    ///
+    /// For every network of the configuration, or for the --shape given: microseconds per call and per state, and how many times cheaper a
+    /// state is than in a call of its own; one group of columns per way of running it here. Below, the batch size after which a state gets
+    /// no cheaper than noise can tell: the first thing to look at when choosing inference.max_batch. Example:
+    ///
+    ///   coorl-async profile forward --shape 365,512,512,512,22
+    Forward(forward::ForwardArgs),
 }
 
 /// Arguments of `profile run`.
@@ -61,6 +71,7 @@ pub struct RunArgs {
 pub fn run(command: &ProfileCommand, log_format: LogFormat) -> anyhow::Result<ExitCode> {
     match command {
         ProfileCommand::Run(args) => profile_run(args, log_format),
+        ProfileCommand::Forward(args) => forward::run(args).map(|()| ExitCode::SUCCESS),
     }
 }
 

@@ -4,7 +4,7 @@
 //! run      training::Session --phases, batches--> Timeline --> trace.json
 //!             | SIGPROF by processor time        metrics.jsonl --> PhaseTable --> phases.md
 //!          Sampler --names--> Stacks --> stacks.folded, flamegraph.svg, phases.md
-//! forward  network, by batch size, by way of running it --> Sweep --> table, the size after which a row gets no cheaper
+//! forward  network, by batch size, by way of running it --> sweep --> table, the size after which a row gets no cheaper
 //! ```
 //!
 //! # Why the sampler cannot stop a run
@@ -31,12 +31,16 @@
 //! The timer counts processor time: threads that wait are not interrupted, and not seen. Names are looked up after the sampler has
 //! stopped.
 
+mod forward;
 mod phases;
 mod sampler;
 mod stacks;
 mod timeline;
+mod ways;
 
+pub use forward::{Curve, Effort, Point, Way, flat_from, sweep, table};
 pub use phases::{PhaseTable, functions_table, samples_table};
 pub use sampler::{Sampler, SamplerError};
 pub use stacks::{FunctionSamples, Stacks};
 pub use timeline::{PhaseSpans, TARGET, Timeline};
+pub use ways::ways;

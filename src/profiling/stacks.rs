@@ -6,6 +6,7 @@ use std::{
     ffi::c_void,
     fmt::Write as _,
     io,
+    path::Path,
     sync::Arc,
 };
 
@@ -181,12 +182,31 @@ fn names_at(address: usize) -> Vec<Arc<str>> {
     let mut names = Vec::new();
     backtrace::resolve(address as *mut c_void, |symbol| {
         let name = symbol.name().map(|name| format!("{name:#}"));
-        names.push(one_word(name.as_deref().unwrap_or(UNKNOWN)));
+        let name = name.as_deref().unwrap_or(UNKNOWN);
+        names.push(one_word(&qualified(name, symbol.filename())));
     });
     if names.is_empty() {
         names.push(UNKNOWN.into());
     }
     names
+}
+
+/// Line tables give inlined functions without their modules: those of this program are put back from the source file.
+fn qualified(name: &str, file: Option<&Path>) -> String {
+    let file = file.and_then(Path::to_str).unwrap_or_default();
+    let foreign = ["/registry/", "/rustc/", "/library/"]
+        .iter()
+        .any(|part| file.contains(part));
+    let own = file
+        .rsplit_once("src/")
+        .and_then(|(_, path)| path.strip_suffix(".rs"));
+    match own {
+        Some(module) if !foreign && !name.starts_with(PROGRAM) && !name.starts_with('<') => {
+            let module = module.trim_end_matches("/mod").replace('/', "::");
+            format!("{PROGRAM}{module}::{name}")
+        }
+        _ => name.to_owned(),
+    }
 }
 
 /// The name as folded stacks can hold it, where `;` parts frames.
@@ -301,6 +321,29 @@ mod tests {
             Some("regret")
         );
         assert_eq!(module_of("std::main"), None);
+    }
+
+    #[test]
+    fn inlined_functions_of_the_program_get_their_module_back() {
+        let name = |name, file| qualified(name, Some(Path::new(file)));
+        assert_eq!(
+            name("put", "/a/src/replay/memory.rs"),
+            "coorl_async::replay::memory::put"
+        );
+        assert_eq!(
+            name("put", "/a/src/network/mod.rs"),
+            "coorl_async::network::put"
+        );
+        assert_eq!(
+            name("coorl_async::x::put", "/a/src/x.rs"),
+            "coorl_async::x::put"
+        );
+        assert_eq!(name("map", "/rustc/1/library/core/src/option.rs"), "map");
+        assert_eq!(
+            name("send", "/a/registry/src/i/flume-0.12/src/lib.rs"),
+            "send"
+        );
+        assert_eq!(qualified("memcpy", None), "memcpy");
     }
 
     #[test]

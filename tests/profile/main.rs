@@ -1,0 +1,7 @@
+//! `coorl-async profile` from outside: what it leaves, and that the run under it is the run without it.
+
+mod forward;
+mod interrupts;
+mod outputs;
+mod program;
+mod scenarios;
