@@ -6,7 +6,7 @@ CARGO ?= cargo
 program := target/release/coorl-async
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test bench lint clean tools
+.PHONY: help setup build train test bench profile lint clean tools
 
 help:
 	@echo "make setup   fetch libtorch into the user's cache and link it here (CUDA=1: with CUDA, 2.5 GB)"
@@ -14,6 +14,7 @@ help:
 	@echo "make train   train with CONFIG=$(CONFIG); more options in ARGS=\"--set run.seed=2 ...\""
 	@echo "make test    all tests"
 	@echo "make bench   benchmarks, as ratios to limits measured in the same run"
+	@echo "make profile a flamegraph of CONFIG's training, inlined functions and lines included; options in ARGS (compiles everything anew)"
 	@echo "make lint    formatting, clippy and documentation without warnings"
 	@echo "make clean   remove what was built (runs and the cached libtorch stay)"
 
@@ -36,6 +37,11 @@ test: setup
 
 bench: setup
 	$(CARGO) bench --locked
+
+# The release build profiles too: `coorl-async profile run`. This one also knows what was inlined, and has frame pointers for `perf`.
+profile: setup
+	RUSTFLAGS="-C force-frame-pointers=yes" $(CARGO) build --profile profiling --locked --target-dir target/profiling-build
+	target/profiling-build/profiling/coorl-async profile run --config $(CONFIG) $(ARGS)
 
 lint: setup
 	$(CARGO) fmt --check

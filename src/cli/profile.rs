@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// Ends after so many iterations (the configuration's run.max_iterations does not count)
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: u32,
-    /// Samples per second of processor time
+    /// Samples per second of processor time; the kernel's clock, often 250 ticks per second, bounds it
     #[arg(long, value_name = "HZ", default_value_t = 199, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub frequency: u16,
     /// Writes to this folder instead of a new one under profiles/runs
@@ -183,7 +183,8 @@ fn write(
 
 fn tables(stacks: &Stacks, frequency: u16) -> String {
     format!(
-        "\n{} samples, {frequency} per second of processor time. A thread that waits is not sampled.\n\n{}\n\
+        "\n{} samples, at most {frequency} per second of processor time (and no more than the kernel's clock ticks). A thread that \
+         waits is not sampled.\n\n{}\n\
          The module of this program at work, itself or through a library it called:\n\n{}\n\
          Functions, most samples of their own first:\n\n{}",
         stacks.samples(),

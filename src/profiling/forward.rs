@@ -58,14 +58,16 @@ pub struct Curve {
 
 /// Differences below this part are noise, however still the machine was.
 const LEAST_NOISE: f64 = 0.03;
+/// Differences above this part are none, however restless it was.
+const MOST_NOISE: f64 = 0.10;
 
 /// The batch size after which a row gets no cheaper: the smallest one that no larger one beats by more than noise, where noise is the larger
-/// of the two sizes' own (and at least 3 %). `None` without points.
+/// of the two sizes' own, but 3 % at least and 10 % at most. `None` without points.
 pub fn flat_from(points: &[Point]) -> Option<usize> {
     let beaten = |index: usize| {
         let point = &points[index];
         points[index + 1..].iter().any(|larger| {
-            let noise = point.noise.max(larger.noise).max(LEAST_NOISE);
+            let noise = point.noise.max(larger.noise).clamp(LEAST_NOISE, MOST_NOISE);
             larger.us_per_state < point.us_per_state * (1.0 - noise)
         })
     };
@@ -203,11 +205,21 @@ mod tests {
         assert_eq!(flat_from(&still), Some(256), "2 % are nothing");
         let noisy = curve(&[
             (1, 80.0, 0.0),
-            (64, 15.0, 0.3),
+            (64, 13.1, 0.3),
             (256, 12.2, 0.0),
             (512, 12.0, 0.0),
         ]);
-        assert_eq!(flat_from(&noisy), Some(64), "a noisy size proves nothing");
+        assert_eq!(
+            flat_from(&noisy),
+            Some(64),
+            "what noise hides does not count"
+        );
+        let restless = curve(&[(1, 80.0, 0.9), (64, 15.0, 0.9), (256, 12.2, 0.9)]);
+        assert_eq!(
+            flat_from(&restless),
+            Some(256),
+            "a fifth is more than any noise"
+        );
         let falling = curve(&[(1, 80.0, 0.0), (2, 40.0, 0.0)]);
         assert_eq!(flat_from(&falling), Some(2));
         // A size that is slow for itself does not end the search.
