@@ -28,7 +28,7 @@ use tracing::{error, info, warn};
 pub enum ProfileCommand {
     /// Trains under a sampling profiler that needs no privileges
     ///
-    /// Writes into profiles/runs/<time>_<name>/ (or --out): flamegraph.svg and stacks.folded (where the threads were), phases.md (seconds by
+    /// Writes into profiles/runs/TIME_NAME/ (or --out): flamegraph.svg and stacks.folded (where the threads were), phases.md (seconds by
     /// phase; samples by thread, module and function; also printed), trace.json (phases and batches over time, for chrome://tracing or
     /// ui.perfetto.dev) and run/, the run itself. Example:
     ///
