@@ -223,6 +223,11 @@ impl Memory {
         bytes_per_row(self.info_len, self.actions) + 1
     }
 
+    /// Bytes of address space that all columns and the bookkeeping take once `capacity` samples are there.
+    pub fn reserved_bytes(&self) -> usize {
+        self.columns.bytes() + self.first_open.bytes()
+    }
+
     /// Where the stream of replacements stands.
     pub fn stream_position(&self) -> u128 {
         self.stream.position()
@@ -284,6 +289,19 @@ impl Columns {
             legal: Column::allocate(rows, actions).map_err(first_line)?,
             iteration: Column::allocate_flat(rows).map_err(first_line)?,
         })
+    }
+
+    /// Bytes of all four columns.
+    fn bytes(&self) -> usize {
+        [
+            self.info.tensor(),
+            self.target.tensor(),
+            self.legal.tensor(),
+            self.iteration.tensor(),
+        ]
+        .into_iter()
+        .map(|tensor| tensor.numel() * tensor.kind().elt_size_in_bytes())
+        .sum()
     }
 
     /// Starts fetching a row of every column, so that their misses overlap.

@@ -76,6 +76,18 @@ impl RankedSet {
         self.len
     }
 
+    /// Bytes that the set takes once it has a member.
+    pub fn bytes(&self) -> usize {
+        let regions = self.regions_needed();
+        let blocks = regions * REGION_BLOCKS;
+        regions * size_of::<u32>()
+            + blocks * (size_of::<u16>() + BLOCK_WORDS * size_of::<u64>())
+    }
+
+    fn regions_needed(&self) -> usize {
+        self.bound.div_ceil(WORD_BITS * BLOCK_WORDS * REGION_BLOCKS)
+    }
+
     /// Whether `slot` is a member.
     pub fn contains(&self, slot: usize) -> bool {
         self.words
@@ -90,7 +102,7 @@ impl RankedSet {
             return;
         }
         if self.words.is_empty() {
-            let regions = self.bound.div_ceil(WORD_BITS * BLOCK_WORDS * REGION_BLOCKS);
+            let regions = self.regions_needed();
             self.regions = vec![0; regions];
             self.blocks = vec![0; regions * REGION_BLOCKS];
             self.words = vec![0; regions * REGION_BLOCKS * BLOCK_WORDS];

@@ -3,31 +3,52 @@
 use super::{Minibatch, Minibatches};
 use crate::{
     random::Stream,
-    replay::{Batch, Memory, Sample},
+    replay::{Batch, Memory, MemoryError, Sample},
     traversal::SampleView,
 };
 use std::time::{Duration, Instant};
 
 /// Minibatches of one memory in reused tensors.
-pub(super) struct MemoryBatches<'a> {
-    pub(super) memory: &'a Memory,
-    pub(super) batch: Batch,
-    pub(super) stream: Stream,
-    /// Least share of first-open samples.
-    pub(super) first_open: f64,
+pub struct MemoryBatches<'a> {
+    memory: &'a Memory,
+    batch: Batch,
+    stream: Stream,
+    first_open: f64,
+    sampling: Duration,
+}
+
+impl<'a> MemoryBatches<'a> {
+    /// Minibatches of at most `rows` samples of `memory`, drawn by `stream`, a share `first_open` of them (0 to 1) at least
+    /// first-open.
+    ///
+    /// # Errors
+    /// When the memory for a minibatch cannot be had.
+    pub fn new(
+        memory: &'a Memory,
+        rows: usize,
+        stream: Stream,
+        first_open: f64,
+    ) -> Result<Self, MemoryError> {
+        Ok(Self {
+            memory,
+            batch: Batch::new(rows, memory.info_len(), memory.actions())?,
+            stream,
+            first_open,
+            sampling: Duration::ZERO,
+        })
+    }
+
     /// Time spent drawing slots.
-    pub(super) sampling: Duration,
+    pub fn sampling(&self) -> Duration {
+        self.sampling
+    }
 }
 
 impl Minibatches for MemoryBatches<'_> {
     fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
         let started = Instant::now();
-        if self.first_open > 0.0 {
-            self.memory
-                .draw_stratified(self.first_open, &mut self.stream, &mut self.batch);
-        } else {
-            self.memory.draw(&mut self.stream, &mut self.batch);
-        }
+        self.memory
+            .draw_stratified(self.first_open, &mut self.stream, &mut self.batch);
         self.sampling += started.elapsed();
         self.memory.gather(&mut self.batch);
         Ok(Minibatch {

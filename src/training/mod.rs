@@ -21,6 +21,7 @@ mod trainer;
 
 pub use crate::traversal::IterationWalks;
 pub use clock::{Phase, PhaseClock};
+pub use batches::MemoryBatches;
 pub use durable::Resumption;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
 pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};

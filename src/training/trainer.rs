@@ -16,7 +16,7 @@ use crate::{
     inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, RowShape, StopFlag},
     network::Architecture,
     random::{Purpose, Stream},
-    replay::{Batch, Memory},
+    replay::Memory,
     traversal::{IterationWalks, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -349,19 +349,14 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
         watcher.begin(phase, steps);
         use_threads(&self.config);
         let number = role.index() as u64;
-        let mut minibatches = MemoryBatches {
-            memory,
-            batch: Batch::new(rows, memory.info_len(), memory.actions())
-                .map_err(anyhow::Error::from)?,
-            stream: Stream::new(
-                self.config.run.seed,
-                Purpose::Minibatch,
-                iteration.into(),
-                number,
-            ),
-            first_open,
-            sampling: Duration::ZERO,
-        };
+        let stream = Stream::new(
+            self.config.run.seed,
+            Purpose::Minibatch,
+            iteration.into(),
+            number,
+        );
+        let mut minibatches = MemoryBatches::new(memory, rows, stream, first_open)
+            .map_err(anyhow::Error::from)?;
         let plan = FitPlan {
             loss: role.loss(),
             steps,
@@ -376,7 +371,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             stop.is_raised()
         })?;
         watcher.advance(report.steps_run, 0);
-        *sample_seconds = minibatches.sampling.as_secs_f64();
+        *sample_seconds = minibatches.sampling().as_secs_f64();
         if stop.is_raised() {
             Err(IterationError::Interrupted)
         } else {

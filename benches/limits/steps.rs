@@ -1,0 +1,169 @@
+//! What a node costs besides the network: encoding, rules, and the way through the executor.
+
+use crate::{
+    inputs::{self, Asking},
+    report::{Bound, Row, median},
+};
+use coorl_async::{
+    encoding::Encoding,
+    game::Game,
+    inference::{Engine, StopFlag},
+    platform,
+};
+use std::{
+    hint::black_box,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Instant,
+};
+
+/// Decisions of random play that are stepped and encoded.
+const DECISIONS: usize = 20_000;
+/// Passes over them; the median counts.
+const PASSES: usize = 15;
+
+/// Microseconds per item of each pass of `pass` over `items` items.
+fn passes(items: usize, mut pass: impl FnMut()) -> Vec<f64> {
+    pass();
+    (0..PASSES)
+        .map(|_| {
+            let started = Instant::now();
+            pass();
+            started.elapsed().as_secs_f64() * 1e6 / items as f64
+        })
+        .collect()
+}
+
+/// Encoding a state, and legal actions with the step that follows.
+pub fn game() -> anyhow::Result<Vec<Row>> {
+    let (game, encoding) = inputs::classic()?;
+    let decisions = inputs::random_play(&game, DECISIONS);
+    let count = decisions.len();
+    let legal: Vec<_> = decisions
+        .iter()
+        .map(|decision| encoding.legal_actions(&game, &decision.state))
+        .collect();
+    let mut row = vec![0.0f32; encoding.info_len()];
+    let source = row.clone();
+    let copies = passes(count, || {
+        for _ in 0..count {
+            black_box(&mut row).copy_from_slice(black_box(&source));
+        }
+    });
+    let encode = passes(count, || {
+        for (decision, &legal) in decisions.iter().zip(&legal) {
+            if let Some(mover) = game.mover(&decision.state) {
+                encoding.encode(&game, &decision.state, mover, legal, black_box(&mut row));
+            }
+        }
+    });
+    let clones = passes(count, || {
+        for decision in &decisions {
+            black_box(decision.state.clone());
+        }
+    });
+    // A walk changes its state in place; here each step starts from a fresh copy, whose cost is measured apart and taken off.
+    let steps: Vec<f64> = passes(count, || {
+        for decision in &decisions {
+            let mut state = decision.state.clone();
+            black_box(encoding.legal_actions(&game, &state));
+            game.apply(&mut state, decision.action);
+            black_box(&state);
+        }
+    })
+    .into_iter()
+    .zip(&clones)
+    .map(|(both, clone)| (both - clone).max(0.0))
+    .collect();
+    Ok(vec![
+        Row::new(
+            "encode",
+            "encoding a state, classic game, random play",
+            "us",
+            Bound::AtMost(0.6),
+            encode,
+        )
+        .against("plain copy of a row", median(copies)),
+        Row::new(
+            "step",
+            "legal actions and apply, classic game, random play",
+            "us",
+            Bound::AtMost(0.1),
+            steps,
+        )
+        .against("copy of a state", median(clones)),
+    ])
+}
+
+/// Walks in flight.
+const IN_FLIGHT: usize = 1_024;
+/// Requests of a walk in a round.
+const REQUESTS: usize = 400;
+const ROUNDS: usize = 9;
+
+/// The way of a request through slots, queue, executor, lane and back, with a network that answers at once.
+pub fn scheduling() -> anyhow::Result<Vec<Row>> {
+    let (engine, _networks) = inputs::instant_engine(IN_FLIGHT)?;
+    let requests = (IN_FLIGHT * REQUESTS) as f64;
+    ask(&engine, REQUESTS / 4)?;
+    let rounds: Vec<(f64, f64)> = (0..ROUNDS)
+        .map(|_| {
+            let started = Instant::now();
+            ask(&engine, REQUESTS)?;
+            let through = started.elapsed().as_secs_f64() * 1e6 / requests;
+            Ok((through, wake_ups()))
+        })
+        .collect::<anyhow::Result<_>>()?;
+    let (through, wakes): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
+    Ok(vec![
+        Row::new(
+            "scheduling",
+            format!(
+                "wall time / requests, {IN_FLIGHT} walks in flight that only ask, instant network, rows of {} values copied, {} workers",
+                inputs::INFO_LEN,
+                platform::logical_cores(),
+            ),
+            "us",
+            Bound::AtMost(0.5),
+            through,
+        )
+        .against("yield of a bare task on as many workers", median(wakes)),
+    ])
+}
+
+fn ask(engine: &Engine, requests: usize) -> anyhow::Result<()> {
+    let job = Arc::new(Asking { requests });
+    engine.run(job, IN_FLIGHT, IN_FLIGHT, &StopFlag::default(), |_, ()| {})?;
+    Ok(())
+}
+
+/// Microseconds per yield where as many bare tasks as walks do nothing but yield on the same number of workers.
+fn wake_ups() -> f64 {
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(platform::logical_cores())
+        .build()
+    else {
+        return f64::NAN;
+    };
+    let counter = Arc::new(AtomicU32::new(0));
+    let started = Instant::now();
+    let tasks: Vec<_> = (0..IN_FLIGHT)
+        .map(|_| {
+            let counter = Arc::clone(&counter);
+            runtime.spawn(async move {
+                for _ in 0..REQUESTS {
+                    tokio::task::yield_now().await;
+                }
+                counter.fetch_add(1, Ordering::Relaxed);
+            })
+        })
+        .collect();
+    runtime.block_on(async {
+        for task in tasks {
+            drop(task.await);
+        }
+    });
+    started.elapsed().as_secs_f64() * 1e6 / (IN_FLIGHT * REQUESTS) as f64
+}
