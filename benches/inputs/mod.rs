@@ -26,6 +26,8 @@ pub struct Decision {
     pub state: State,
     /// The legal action drawn, uniformly.
     pub action: Action,
+    /// Whether it is a game's first.
+    pub opening: bool,
 }
 
 /// The classic game with its default encoding.
@@ -41,6 +43,7 @@ pub fn random_play(game: &LostCities, least: usize) -> Vec<Decision> {
     let mut decisions = Vec::new();
     while decisions.len() < least {
         let mut state = game.deal(&mut rng);
+        let mut opening = true;
         while game.mover(&state).is_some() {
             let legal = game.legal_actions(&state);
             let Some(action) = legal.nth(rng.index(legal.len())) else {
@@ -51,7 +54,9 @@ pub fn random_play(game: &LostCities, least: usize) -> Vec<Decision> {
             decisions.push(Decision {
                 state: before,
                 action,
+                opening,
             });
+            opening = false;
         }
     }
     decisions
