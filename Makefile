@@ -35,8 +35,11 @@ train: build
 test: setup
 	$(CARGO) test --release --locked
 
+# Short micro-benchmarks, then the table of limits (ARGS=--check: fails where a row misses), then nodes/s by walks and threads.
 bench: setup
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --bench micro -- --quick
+	$(CARGO) bench --locked --bench limits -- $(ARGS)
+	$(CARGO) bench --locked --bench limits -- --scaling --rounds 1
 
 # The release build profiles too: `coorl-async profile run`. This one also knows what was inlined, and has frame pointers for `perf`.
 profile: setup

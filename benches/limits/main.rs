@@ -13,7 +13,7 @@ mod bare;
 mod fit;
 mod replay;
 mod report;
-//mod scaling;
+mod scaling;
 mod steps;
 mod traversal;
 
@@ -94,7 +94,7 @@ fn run() -> anyhow::Result<bool> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("configs/default.yaml");
     let config = config::load(&[file], config::process_environment(), &options.sets)?.config;
     if options.scaling {
-        //scaling::run(&config, options.rounds)?;
+        scaling::run(&config, options.rounds)?;
         return Ok(true);
     }
     let mut rows = Vec::new();
@@ -138,9 +138,7 @@ impl Options {
                 "--scaling" => options.scaling = true,
                 "--rows" => options.rows = value()?.split(',').map(str::to_owned).collect(),
                 "--rounds" => {
-                    options.rounds = value()?
-                        .parse()
-                        .context("--rounds takes a number from 1")?;
+                    options.rounds = value()?.parse().context("--rounds takes a number from 1")?;
                     anyhow::ensure!(options.rounds > 0, "--rounds takes a number from 1");
                 }
                 "--json" => options.json = value()?.into(),
@@ -153,7 +151,9 @@ impl Options {
             }
         }
         // Cargo appends its own argument, and it may stand behind the settings.
-        options.sets.retain(|set| set != "--bench" && set != "--set");
+        options
+            .sets
+            .retain(|set| set != "--bench" && set != "--set");
         let known = || GROUPS.iter().flat_map(|group| group.rows);
         for name in &options.rows {
             anyhow::ensure!(
@@ -166,6 +166,10 @@ impl Options {
     }
 
     fn wants(&self, group: &Group) -> bool {
-        self.rows.is_empty() || group.rows.iter().any(|row| self.rows.iter().any(|name| name == row))
+        self.rows.is_empty()
+            || group
+                .rows
+                .iter()
+                .any(|row| self.rows.iter().any(|name| name == row))
     }
 }

@@ -110,7 +110,9 @@ fn scattered(bytes: usize) -> f64 {
     for _ in 0..10 {
         let started = Instant::now();
         for _ in 0..STRETCH {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             let at = (state >> 33) as usize % (places.len() - bytes);
             places[at..at + bytes].copy_from_slice(black_box(&row));
         }

@@ -147,8 +147,12 @@ pub fn write_json(path: &Path, rows: &[Row], setting: &Value) -> anyhow::Result<
         "rows": rows.iter().map(Row::json).collect::<Vec<_>>(),
     }))?;
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("{} could not be made: choose another --json", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| {
+            format!(
+                "{} could not be made: choose another --json",
+                folder.display()
+            )
+        })?;
     }
     std::fs::write(path, text + "\n").with_context(|| {
         format!(

@@ -6,15 +6,17 @@ use coorl_async::{
     config::Config,
     inference::StopFlag,
     platform,
-    telemetry::plot::{Axis, Chart, Point, Scale, Series},
+    telemetry::{Axis, Chart, Point, Scale, Series},
     training::PhaseClock,
 };
 use std::{fmt::Write as _, path::PathBuf, time::Instant};
 
 /// Traversals in flight.
 const IN_FLIGHT: [usize; 5] = [64, 256, 1_024, 4_096, 16_384];
-/// Walks of a phase at least, so that the last ones' thin batches weigh alike everywhere but in the largest.
-const LEAST_WALKS: usize = 1_024;
+/// Walks of a phase at least: few in flight replace each other.
+const LEAST_WALKS: usize = 2_048;
+/// Nodes of a walk at most: all walks then end alike, and a phase of the most walks stays short.
+const MOST_NODES: usize = 60;
 
 /// Measures all points in rounds, so that a drift of the machine meets all alike, and writes table and plot.
 pub fn run(config: &Config, rounds: u32) -> anyhow::Result<()> {
@@ -43,7 +45,7 @@ pub fn run(config: &Config, rounds: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One traversal phase after a short one that warms up; every walk of it is in flight at once, or one replaces another.
+/// One traversal phase of a fresh trainer.
 fn nodes_per_second(
     config: &Config,
     workers: usize,
@@ -53,6 +55,7 @@ fn nodes_per_second(
     let mut config = config.clone();
     config.traversal.worker_threads = Some(workers);
     config.traversal.in_flight = Some(in_flight);
+    config.traversal.max_nodes_per_traversal = Some(MOST_NODES);
     config.traversal.traversals_per_player = in_flight.max(LEAST_WALKS) / 2;
     let mut trainer = trainer(&config, 1)?;
     let started = Instant::now();
@@ -67,11 +70,15 @@ fn nodes_per_second(
 
 fn table(workers: &[usize], rates: &[Vec<f64>], rounds: u32) -> String {
     let mut text = format!(
-        "Nodes/s by traversals in flight, {rounds} rounds: median (least to greatest). At least {LEAST_WALKS} walks a phase, fresh \
-         memories, initial weights. `cargo bench --bench limits -- --scaling --rounds {rounds}`\n\n| in flight |"
+        "Nodes/s by traversals in flight, {rounds} rounds: median (least to greatest). At least {LEAST_WALKS} walks of at \
+         most {MOST_NODES} nodes a phase, fresh memories, initial weights. `cargo bench --bench limits -- --scaling --rounds {rounds}`\n\n| in flight |"
     );
     for workers in workers {
-        let _ = write!(text, " {workers} worker{} |", if *workers == 1 { "" } else { "s" });
+        let _ = write!(
+            text,
+            " {workers} worker{} |",
+            if *workers == 1 { "" } else { "s" }
+        );
     }
     text += "\n|---|";
     text += &"---|".repeat(workers.len());

@@ -60,7 +60,10 @@ pub fn rows(config: &Config, rounds: u32) -> anyhow::Result<Vec<Row>> {
             None::<Bound>,
             rounds.nodes_per_second.clone(),
         )
-        .against("bare network at its best batch", median(rounds.allowed.clone()))
+        .against(
+            "bare network at its best batch",
+            median(rounds.allowed.clone()),
+        )
     };
     let default = format!("{} x 2 walks", config.traversal.traversals_per_player);
     Ok(vec![
@@ -87,7 +90,13 @@ pub fn rows(config: &Config, rounds: u32) -> anyhow::Result<Vec<Row>> {
             Bound::AtLeast(0.80),
             base.engine,
         ),
-        Row::new("engine-4x", "the same at four times the walks", "", None::<Bound>, four.engine),
+        Row::new(
+            "engine-4x",
+            "the same at four times the walks",
+            "",
+            None::<Bound>,
+            four.engine,
+        ),
         Row::new(
             "scale",
             "nodes/s at four times the walks / nodes/s at the default, pair by pair",

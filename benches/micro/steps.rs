@@ -72,7 +72,13 @@ pub fn regret(criterion: &mut Criterion) {
         bencher.iter(|| {
             for (advantages, legal) in &nodes {
                 let fallback = Fallback::ArgmaxTiebreak;
-                black_box(regret_matching(advantages, *legal, 1e-4, fallback, &mut policy));
+                black_box(regret_matching(
+                    advantages,
+                    *legal,
+                    1e-4,
+                    fallback,
+                    &mut policy,
+                ));
             }
         });
     });

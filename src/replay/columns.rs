@@ -66,6 +66,19 @@ impl<T: Element> Column<T> {
         Ok(unsafe { Self::new(data, rows, width, owner) })
     }
 
+    /// The pages under the column.
+    pub fn pages(&self) -> Pages {
+        let row_bytes = self.width * size_of::<T>();
+        let start = self.data.as_ptr() as usize;
+        Pages {
+            start,
+            end: start + self.rows * row_bytes,
+            row_bytes,
+            next: start.next_multiple_of(Pages::UNIT),
+            _owner: self.owner.shallow_clone(),
+        }
+    }
+
     /// The whole tensor. Rows at and above the fill mark hold arbitrary bits.
     pub fn tensor(&self) -> &Tensor {
         &self.owner
@@ -174,14 +187,70 @@ impl<T: Copy, O> Slab<T, O> {
     }
 }
 
+/// The pages of one column, to be taken into memory ahead of the first write. Keeps the column's memory alive.
+pub(super) struct Pages {
+    start: usize,
+    end: usize,
+    row_bytes: usize,
+    /// Pages below this address are there.
+    next: usize,
+    _owner: Tensor,
+}
+
+impl Pages {
+    /// A multiple of any system's page size, few enough bytes for waste not to matter.
+    const UNIT: usize = 64 << 10;
+
+    /// Bytes of the column.
+    pub fn bytes(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Takes the pages of the first `rows` rows, rounded up to whole huge pages, into memory, without a change to what they hold. False
+    /// where the system cannot.
+    pub fn populate(&mut self, rows: usize) -> bool {
+        let last = self.end / Self::UNIT * Self::UNIT;
+        let until = (self.start + rows * self.row_bytes).next_multiple_of(HUGE_PAGE);
+        while self.next < until.min(last) {
+            let piece = (self.next + 1).next_multiple_of(HUGE_PAGE).min(last) - self.next;
+            if !populate(self.next, piece) {
+                return false;
+            }
+            self.next += piece;
+        }
+        true
+    }
+}
+
+/// Takes whole pages into memory; false where the system cannot. They belong to a live block, see [`Pages`].
+fn populate(address: usize, bytes: usize) -> bool {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // SAFETY: the range lies inside one live allocation (`Pages` holds a handle on it); the advice changes no content, so it may run
+        // beside reads and writes of the same bytes.
+        let given = unsafe {
+            let start = std::ptr::with_exposed_provenance_mut::<libc::c_void>(address);
+            libc::madvise(start, bytes, libc::MADV_POPULATE_WRITE)
+        };
+        given == 0
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    {
+        let _ = (address, bytes);
+        false
+    }
+}
+
+/// Bytes of a huge page on x86-64, and on Arm with small pages of 4 KB.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Asks for huge pages where whole ones fit, and ignores a refusal: rows picked at random then miss the address cache once,
 /// not at every column of every row, and filling takes a 500th of the page faults.
 fn advise_huge_pages(start: *mut u8, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
-        const HUGE: usize = 2 << 20;
-        let skip = start.align_offset(HUGE);
-        let inside = bytes.saturating_sub(skip) / HUGE * HUGE;
+        let skip = start.align_offset(HUGE_PAGE);
+        let inside = bytes.saturating_sub(skip) / HUGE_PAGE * HUGE_PAGE;
         if inside > 0 {
             // SAFETY: the range lies inside one live allocation and starts on a page; the advice changes no content.
             unsafe { libc::madvise(start.add(skip).cast(), inside, libc::MADV_HUGEPAGE) };

@@ -1,5 +1,6 @@
 //! A replay memory: columns filled by reservoir sampling.
 
+use super::ahead::Ahead;
 use super::columns::Column;
 use super::minibatch::Batch;
 use super::slot_set::{Noted, RankedSet};
@@ -52,9 +53,11 @@ pub(super) struct Columns {
 /// Up to `capacity` samples, each of all samples seen so far equally likely to be among them.
 ///
 /// Info states `[capacity, info_len]` f32, targets `[capacity, actions]` f32, legal actions `[capacity, actions]` bool and
-/// iterations `[capacity]` i32 are one CPU tensor each, allocated once; pages that no sample reached cost nothing.
+/// iterations `[capacity]` i32 are one CPU tensor each, allocated once. Pages that no sample reached cost nothing but for those a helper thread makes ready
+/// for the next 16,384 samples.
 pub struct Memory {
     columns: Columns,
+    ahead: Ahead,
     capacity: usize,
     info_len: usize,
     actions: usize,
@@ -80,8 +83,16 @@ impl Memory {
         stream: Stream,
     ) -> Result<Self, MemoryError> {
         assert!(actions <= ActionSet::CAPACITY, "{actions} actions");
+        let columns = Columns::allocate(capacity, info_len, actions)?;
+        let pages = vec![
+            columns.info.pages(),
+            columns.target.pages(),
+            columns.legal.pages(),
+            columns.iteration.pages(),
+        ];
         Ok(Self {
-            columns: Columns::allocate(capacity, info_len, actions)?,
+            columns,
+            ahead: Ahead::start(pages, capacity),
             capacity,
             info_len,
             actions,
@@ -120,6 +131,7 @@ impl Memory {
     pub(super) fn put(&mut self, slot: usize, sample: &Sample<'_>) {
         debug_assert!(self.actions == 128 || sample.legal.bits() >> self.actions == 0);
         let legal = sample.legal.bits();
+        self.ahead.reached(slot);
         self.columns.prefetch(slot);
         self.columns.info.write(slot, sample.info);
         self.columns.target.write(slot, sample.target);

@@ -13,6 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
+mod ahead;
 mod checksum;
 mod columns;
 pub mod journal;

@@ -80,8 +80,7 @@ impl RankedSet {
     pub fn bytes(&self) -> usize {
         let regions = self.regions_needed();
         let blocks = regions * REGION_BLOCKS;
-        regions * size_of::<u32>()
-            + blocks * (size_of::<u16>() + BLOCK_WORDS * size_of::<u64>())
+        regions * size_of::<u32>() + blocks * (size_of::<u16>() + BLOCK_WORDS * size_of::<u64>())
     }
 
     fn regions_needed(&self) -> usize {

@@ -20,8 +20,8 @@ mod threads;
 mod trainer;
 
 pub use crate::traversal::IterationWalks;
-pub use clock::{Phase, PhaseClock};
 pub use batches::MemoryBatches;
+pub use clock::{Phase, PhaseClock};
 pub use durable::Resumption;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
 pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};

@@ -355,8 +355,8 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             iteration.into(),
             number,
         );
-        let mut minibatches = MemoryBatches::new(memory, rows, stream, first_open)
-            .map_err(anyhow::Error::from)?;
+        let mut minibatches =
+            MemoryBatches::new(memory, rows, stream, first_open).map_err(anyhow::Error::from)?;
         let plan = FitPlan {
             loss: role.loss(),
             steps,
