@@ -1,7 +1,7 @@
 //! Deep CFR for two-player imperfect-information games.
 //!
-//! A traversal of the game tree needs one network call per decision, and a call for one state costs almost as much as a call
-//! for hundreds. Traversals here are suspendable futures: many are in flight, each yields at its network call, one executor
+//! A traversal of the game tree needs one network call per decision, and a row in a call for one state costs many times
+//! what a row in a call for hundreds does. Traversals here are suspendable futures: many are in flight, each yields at its network call, one executor
 //! gathers the waiting ones into a single inference and resumes them.
 //!
 //! ```text
@@ -11,9 +11,8 @@
 //! ```
 //!
 //! Modules from the ground up: [`random`] and [`game`]; [`encoding`], [`regret`], [`bots`]; [`network`]; [`inference`];
-//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`], [`tuning`]; [`training`], [`config`]; [`profiling`]; [`cli`]. Beside them
-//! stands
-//! [`platform`]: the machine, libtorch and the driver.
+//! [`replay`], [`traversal`], [`evaluation`]; [`checkpoint`], [`telemetry`], [`tuning`]; [`training`], [`config`]; [`profiling`];
+//! [`cli`]. Beside them stands [`platform`]: the machine, libtorch and the driver.
 
 pub mod bots;
 pub mod checkpoint;

@@ -74,6 +74,7 @@ fn start(
     let settings = Settings {
         max_batch,
         collect_timeout_us,
+        ..Settings::default()
     };
     let sizes = Sizes::default();
     let build = {
@@ -208,7 +209,7 @@ fn fewer_walks_than_a_batch_never_stall() {
 
 #[test]
 fn a_full_head_runs_without_waiting_for_the_others() {
-    let sizes = within(30, || {
+    let (sizes, statistics) = within(30, || {
         let (engine, _control, sizes) = start(8, 3_600_000_000, 2, Behaviour::Answer);
         engine
             .run(
@@ -219,8 +220,10 @@ fn a_full_head_runs_without_waiting_for_the_others() {
                 |_, _| {},
             )
             .unwrap();
-        sizes.lock().unwrap().clone()
+        let sizes = sizes.lock().unwrap().clone();
+        (sizes, engine.take_statistics())
     });
+    assert!(statistics.flushes[0] > 0, "{:?}", statistics.flushes);
     assert!(sizes.iter().all(|&(_, rows)| rows <= 8), "{sizes:?}");
     assert_eq!(sizes.iter().map(|(_, rows)| rows).sum::<usize>(), 64 * 40);
 }

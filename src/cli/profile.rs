@@ -14,7 +14,7 @@ use crate::{
     },
     telemetry::{LogFormat, Logging, Retention, RunDir},
 };
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::{
     fs::{self, File},
     io::{BufWriter, Write},
@@ -141,6 +141,14 @@ fn choose_folder(out: Option<&Path>, loaded: &Loaded) -> anyhow::Result<PathBuf>
             out.display()
         )
     })?;
+    for name in ["flamegraph.svg", "stacks.folded", "phases.md", "trace.json"] {
+        if out.join(name).exists() {
+            bail!(
+                "{} already has a {name}; choose another folder with --out",
+                out.display()
+            );
+        }
+    }
     Ok(out.to_owned())
 }
 

@@ -176,6 +176,7 @@ fn networks<'a>(
     CpuNetworks {
         architecture,
         shape,
+        kernels: config.inference.kernels,
         deterministic: config.run.deterministic,
         workers: config
             .traversal

@@ -5,6 +5,8 @@ use super::bot_names::{normal, why_not};
 use super::error::{Note, Problem, Reason, Source};
 use super::layer::Findings;
 use super::render::value_text;
+use crate::inference::Kernels;
+use crate::network::Activation;
 use crate::traversal::{CutoffPlayout, CutoffValue};
 use std::collections::BTreeMap;
 
@@ -124,6 +126,16 @@ impl Search<'_> {
     }
 
     fn device(&mut self) {
+        let (kernels, activation) = (
+            self.config.inference.kernels,
+            self.config.network.activation,
+        );
+        if kernels == Kernels::Packed && activation != Activation::Relu {
+            self.contradiction(
+                &["inference.kernels", "network.activation"],
+                "packed kernels are made for relu networks; set inference.kernels to auto or torch",
+            );
+        }
         if self.config.run.use_amp && self.config.run.device == "cpu" {
             let text = "has no effect on run.device cpu: mixed precision is for GPUs";
             self.note("run.use_amp", text.to_owned());

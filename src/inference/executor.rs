@@ -60,7 +60,10 @@ pub(super) async fn run<N: Network>(
 ) {
     let mut executor = Executor {
         shared,
-        idle: (0..lanes.inboxes.len()).map(|lane| (lane, None)).collect(),
+        idle: (0..lanes.inboxes.len())
+            .rev()
+            .map(|lane| (lane, None))
+            .collect(),
         lanes,
         tickets,
         pending: (0..HEADS).map(|_| Vec::new()).collect(),
@@ -159,6 +162,10 @@ impl<N: Network> Executor<N> {
     }
 
     async fn sleep(&mut self) {
+        self.shared.set_dozing(self.oldest.is_none());
+        if self.oldest.is_none() && !self.tickets.is_empty() {
+            return;
+        }
         let left = self
             .oldest
             .filter(|_| !self.idle.is_empty())
@@ -166,18 +173,16 @@ impl<N: Network> Executor<N> {
         let longest = left.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP);
         // Whether a wake-up or the clock ended the sleep, the queues say what is due.
         let _ = tokio::time::timeout(longest, self.shared.executor.notified()).await;
+        self.shared.set_dozing(false);
     }
 
-    /// Runs full batches only when that is the reason, else what waits, each idle lane its share.
+    /// Runs full batches and what is late when full is the reason, else what waits; each idle lane gets its share.
     fn flush(&mut self, reason: FlushReason) -> Result<(), String> {
         let now = Instant::now();
         let waiting = self.waiting(reason, now);
-        let share = self.shared.live().div_ceil(self.lanes.inboxes.len());
-        let share = if reason == FlushReason::Full {
-            share.max(self.max_batch)
-        } else {
-            share
-        };
+        // Requests of walks that were dropped are waiting and not alive.
+        let walks = self.shared.live().max(self.total);
+        let share = walks.div_ceil(self.lanes.inboxes.len());
         let parts = deal(&waiting, self.idle.len(), share, self.max_batch);
         trace!(name: "flush", target: "coorl_async::timeline", ?reason, parts = parts.len());
         let looked_at = {
@@ -203,9 +208,14 @@ impl<N: Network> Executor<N> {
 
     /// The rows to be dealt by head: first the heads with a request past its timeout, then the larger first.
     fn waiting(&self, reason: FlushReason, now: Instant) -> Vec<Portion> {
-        let rows_of = |waiting: usize| match reason {
-            FlushReason::Full => waiting - waiting % self.max_batch,
-            FlushReason::Timeout | FlushReason::Quiescent => waiting,
+        let late = |head: u8| {
+            let oldest = self.arrivals[head as usize].first();
+            oldest.is_some_and(|&oldest| now - oldest >= self.timeout)
+        };
+        let rows_of = |waiting: usize, head: u8| match reason {
+            // A head that is never full must not wait for ever beside one that always is.
+            FlushReason::Full if !late(head) => waiting - waiting % self.max_batch,
+            _ => waiting,
         };
         let mut waiting: Vec<_> = self
             .pending
@@ -213,14 +223,10 @@ impl<N: Network> Executor<N> {
             .zip(0u8..=u8::MAX)
             .map(|(tickets, head)| Portion {
                 head,
-                rows: rows_of(tickets.len()),
+                rows: rows_of(tickets.len(), head),
             })
             .filter(|portion| portion.rows > 0)
             .collect();
-        let late = |head: u8| {
-            let oldest = self.arrivals[head as usize].first();
-            oldest.is_some_and(|&oldest| now - oldest >= self.timeout)
-        };
         waiting.sort_by_key(|portion| (!late(portion.head), std::cmp::Reverse(portion.rows)));
         waiting
     }

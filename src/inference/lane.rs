@@ -1,4 +1,4 @@
-//! Lanes: the tasks that run network calls. On CPU one per core, each with its own copy of the networks and single-threaded
+//! Lanes: the tasks that run network calls. On CPU one per core, with single-threaded
 //! kernels, so that calls run side by side without a barrier inside any layer or between them.
 
 use super::{FlushReason, Head, Network, executor::panic_message, shared::Shared, slots::Ticket};
@@ -72,10 +72,10 @@ impl<N: Network> Lane<N> {
                         lane: self.number,
                         outcome: self.run(batches),
                     };
-                    if reports.send(report).is_err() {
-                        return;
+                    // Without an executor nobody counts any more, but errands are still answered: the inbox's end is the lane's.
+                    if reports.send(report).is_ok() {
+                        self.shared.wake_executor();
                     }
-                    self.shared.wake_executor();
                 }
             }
         }

@@ -8,7 +8,7 @@
 //!
 //! A walk leases a *slot*: one row for its info state, one for the answer, one waker. It encodes straight into the row and
 //! sends only the slot's ticket. One executor decides when to run what waits, see [`FlushReason`], and deals it out to the
-//! lanes, each with its own copy of the networks. Rows of one head run together. A walk that ends gives its slot back, which may
+//! lanes that are idle. Rows of one head run together. A walk that ends gives its slot back, which may
 //! be what lets the others run. Walks, executor and lanes are tasks on the same worker threads.
 
 mod deal;
@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Microseconds the oldest request waits at most for its batch to fill.
+    /// Microseconds the oldest request waits for its batch to fill, rounded up to the timer's milliseconds; 0 = not at all.
     pub collect_timeout_us: u64,
     /// Rows of one head in one network call at most, 1 to 65,536.
     pub max_batch: usize,

@@ -1,6 +1,6 @@
 //! The networks of a lane, and which code runs them.
 
-use super::{Head, Kernels, Network, RowShape, Settings, TorchNetworks};
+use super::{Head, Kernels, Network, RowShape, TorchNetworks};
 use crate::network::{Architecture, PackedMlp, PackedScratch, TensorError};
 use std::sync::Arc;
 
@@ -23,23 +23,20 @@ enum Weights {
 }
 
 impl LaneNetworks {
-    /// No head loaded yet. `deterministic` says that an answer must not depend on the rest of its batch.
+    /// No head loaded yet; batches of at most `max_batch` rows. `deterministic` says that an answer must not depend on the rest of its batch.
     ///
     /// # Errors
     /// `inference.kernels: packed` for a network or a processor without packed kernels.
     pub fn new(
         architecture: Architecture,
-        settings: &Settings,
+        kernels: Kernels,
+        max_batch: usize,
         deterministic: bool,
     ) -> Result<Self, String> {
-        Ok(Self(if packs(&architecture, settings.kernels)? {
+        Ok(Self(if packs(&architecture, kernels)? {
             Form::Packed(PackedNetworks::new(&architecture))
         } else {
-            Form::Torch(TorchNetworks::new(
-                architecture,
-                settings.max_batch,
-                deterministic,
-            ))
+            Form::Torch(TorchNetworks::new(architecture, max_batch, deterministic))
         }))
     }
 
@@ -69,8 +66,7 @@ impl LaneNetworks {
     pub fn load(&mut self, head: Head, weights: &HeadWeights) -> Result<(), TensorError> {
         match (&mut self.0, &weights.0) {
             (Form::Packed(networks), Weights::Packed(packed)) => {
-                networks.load(head, Arc::clone(packed));
-                Ok(())
+                networks.load(head, Arc::clone(packed))
             }
             (Form::Torch(networks), Weights::Plain(parameters)) => networks.load(head, parameters),
             _ => Err(TensorError::new("weights prepared for other kernels")),
@@ -133,12 +129,21 @@ impl PackedNetworks {
         }
     }
 
-    fn load(&mut self, head: Head, network: Arc<PackedMlp>) {
+    fn load(&mut self, head: Head, network: Arc<PackedMlp>) -> Result<(), TensorError> {
+        let RowShape { info_len, actions } = self.shape;
+        if (network.inputs(), network.outputs()) != (info_len, actions) {
+            return Err(TensorError::new(format!(
+                "a network from {} to {} numbers where rows have {info_len} and answers {actions}",
+                network.inputs(),
+                network.outputs()
+            )));
+        }
         let index = head.0 as usize;
         if self.heads.len() <= index {
             self.heads.resize(index + 1, None);
         }
         self.heads[index] = Some(network);
+        Ok(())
     }
 }
 

@@ -25,9 +25,10 @@ pub(super) const HEADS: usize = 256;
 pub(super) struct Shared {
     pub(super) slots: Slots,
     queue: Sender<Ticket>,
-    /// Tickets sent and not yet taken into a batch, all heads and per head. For a moment below the truth, so signed.
-    waiting: AtomicIsize,
-    waiting_by_head: Box<[AtomicIsize]>,
+    /// Tickets sent and not yet taken into a batch, per head. For a moment below the truth, so signed.
+    waiting: Box<[AtomicIsize]>,
+    /// The executor sleeps and has seen no ticket: the next one starts the clock.
+    dozing: AtomicBool,
     /// Leases alive.
     live: AtomicIsize,
     /// Leases alive whose walks neither wait nor are being answered: they may still ask. For a moment off by one, so signed.
@@ -53,8 +54,8 @@ impl Shared {
         let shared = Self {
             slots: Slots::new(capacity, shape),
             queue,
-            waiting: AtomicIsize::new(0),
-            waiting_by_head: (0..HEADS).map(|_| AtomicIsize::new(0)).collect(),
+            dozing: AtomicBool::new(false),
+            waiting: (0..HEADS).map(|_| AtomicIsize::new(0)).collect(),
             live: AtomicIsize::new(0),
             running: AtomicIsize::new(0),
             since: Mutex::default(),
@@ -74,10 +75,10 @@ impl Shared {
             ticket.fail(&self.slots);
             return Err(Stopped);
         }
-        let of_head = self.waiting_by_head[head.0 as usize].fetch_add(1, Ordering::SeqCst) + 1;
-        let waiting = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+        let waiting = self.waiting[head.0 as usize].fetch_add(1, Ordering::SeqCst) + 1;
         let running = self.running.fetch_sub(1, Ordering::SeqCst) - 1;
-        if waiting == 1 || running <= 0 || of_head == self.max_batch as isize {
+        let first = self.dozing.load(Ordering::SeqCst) && self.dozing.swap(false, Ordering::SeqCst);
+        if first || running <= 0 || waiting == self.max_batch as isize {
             self.wake_executor();
         }
         // The executor may have drained the queue for the last time before this ticket arrived.
@@ -106,8 +107,13 @@ impl Shared {
 
     /// `tickets` were taken into batches.
     pub(super) fn took(&self, head: Head, tickets: usize) {
-        self.waiting_by_head[head.0 as usize].fetch_sub(tickets as isize, Ordering::SeqCst);
-        self.waiting.fetch_sub(tickets as isize, Ordering::SeqCst);
+        self.waiting[head.0 as usize].fetch_sub(tickets as isize, Ordering::SeqCst);
+    }
+
+    /// Says whether the executor is about to sleep without having seen a ticket. It must look at the queue again after it said yes: a
+    /// ticket that came before is in the queue, one that comes later wakes it.
+    pub(super) fn set_dozing(&self, dozing: bool) {
+        self.dozing.store(dozing, Ordering::SeqCst);
     }
 
     /// `walks` are about to be woken.

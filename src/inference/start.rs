@@ -1,9 +1,10 @@
 //! Starting an engine with the real networks: the one way for whoever trains or measures.
 
 use super::{
-    Engine, EngineError, EngineThreads, LaneNetworks, NetworkControl, RowShape, Settings,
+    Engine, EngineError, EngineThreads, HeadWeights, Kernels, LaneNetworks, NetworkControl,
+    RowShape, Settings,
 };
-use crate::network::Architecture;
+use crate::network::{Architecture, TensorError};
 
 /// Networks on the CPU, as many lanes as workers.
 #[derive(Clone, Copy, Debug)]
@@ -12,13 +13,23 @@ pub struct CpuNetworks<'a> {
     pub architecture: &'a Architecture,
     /// Lengths of a request's and an answer's row.
     pub shape: RowShape,
-    /// Whether every call has the same, padded shape.
+    /// What computes network calls.
+    pub kernels: Kernels,
+    /// Whether an answer must not depend on the rest of its batch.
     pub deterministic: bool,
     /// Threads that advance walks and run their network calls.
     pub workers: usize,
 }
 
 impl CpuNetworks<'_> {
+    /// Prepares a head's weights, `parameters` (`[num_parameters]`), for the lanes.
+    ///
+    /// # Errors
+    /// Another length than the architecture's.
+    pub fn prepare(&self, parameters: Vec<f32>) -> Result<HeadWeights, TensorError> {
+        LaneNetworks::prepare(self.architecture, self.kernels, parameters)
+    }
+
     /// Starts an engine with `capacity` slots; no head has weights yet.
     ///
     /// # Errors
@@ -35,7 +46,12 @@ impl CpuNetworks<'_> {
             prepare: || tch::set_num_threads(1),
         };
         Engine::start(settings, self.shape, capacity, threads, || {
-            LaneNetworks::new(self.architecture.clone(), settings, self.deterministic)
+            LaneNetworks::new(
+                self.architecture.clone(),
+                self.kernels,
+                settings.max_batch,
+                self.deterministic,
+            )
         })
     }
 }

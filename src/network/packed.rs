@@ -75,6 +75,16 @@ impl PackedMlp {
         }
     }
 
+    /// Numbers in a row.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Numbers in an answer.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
     /// `rows` (`[rows, inputs]`) to `answers` (`[rows, outputs]`), row-major.
     ///
     /// # Panics
@@ -327,3 +337,6 @@ fn accumulate<S: Simd, const ROWS: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

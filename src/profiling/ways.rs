@@ -2,7 +2,7 @@
 
 use super::Way;
 use crate::{
-    network::{Architecture, Bound, TensorError},
+    network::{Architecture, Bound, PackedMlp, PackedScratch, TensorError},
     platform::logical_cores,
 };
 use std::time::Instant;
@@ -21,6 +21,9 @@ pub fn ways(
     let mut ways = vec![torch_on_cpu(architecture, parameters, most, 1)?];
     if all > 1 {
         ways.insert(0, torch_on_cpu(architecture, parameters, most, all)?);
+    }
+    if let Some(network) = architecture.pack(parameters)? {
+        ways.push(packed(network, architecture, most));
     }
     if tch::Cuda::is_available() {
         ways.push(torch_on_cuda(architecture, parameters, most)?);
@@ -53,6 +56,25 @@ fn torch_on_cpu(
     })
 }
 
+/// One lane: there is one per core, and each runs as if alone.
+fn packed(network: PackedMlp, architecture: &Architecture, most: usize) -> Way<'static> {
+    let (inputs, outputs) = (architecture.inputs(), architecture.outputs());
+    let rows = quarter_set(most * inputs);
+    let mut answers = vec![0.0; most * outputs];
+    let mut scratch = PackedScratch::default();
+    Way {
+        name: "packed, 1 lane".to_owned(),
+        run: Box::new(move |count, calls| {
+            let answers = &mut answers[..count * outputs];
+            let started = Instant::now();
+            for _ in 0..calls {
+                network.forward(&rows[..count * inputs], &mut scratch, answers);
+            }
+            Ok(started.elapsed())
+        }),
+    }
+}
+
 /// With the rows there already: copies to and from the device are not part of it.
 fn torch_on_cuda(
     architecture: &Architecture,
@@ -83,15 +105,18 @@ fn prepare(
     device: Device,
 ) -> Result<(Bound, Tensor), TensorError> {
     let network = architecture.bind_snapshot(parameters, device)?;
-    let elements = most * architecture.inputs();
-    let values: Vec<f32> = (0..elements)
-        .map(|i| f32::from(u8::from(i * 7 % 4 == 0)))
-        .collect();
-    let rows = Tensor::f_from_slice(&values)?
+    let rows = Tensor::f_from_slice(&quarter_set(most * architecture.inputs()))?
         .f_view([most as i64, architecture.inputs() as i64])?
         .f_to_device(device)?
         .f_to_kind(Kind::Float)?;
     Ok((network, rows))
+}
+
+/// Numbers a quarter of which are set.
+fn quarter_set(count: usize) -> Vec<f32> {
+    (0..count)
+        .map(|i| f32::from(u8::from(i * 7 % 4 == 0)))
+        .collect()
 }
 
 fn narrow(rows: &Tensor, count: usize) -> Result<Tensor, TensorError> {

@@ -162,7 +162,11 @@ impl Grid {
         };
         let (all, tried) = (walks as u64, start.in_flight as u64);
         let flights = vec![(all / 4).max(1), (all / 2).max(1), tried];
-        let timeouts = parse(List::Timeouts, timeouts, vec![0, 100, 500, 2_000, 5_000])?;
+        let timeouts = parse(
+            List::Timeouts,
+            timeouts,
+            vec![0, 1_000, 2_000, 5_000, 10_000],
+        )?;
         let batches = parse(List::Batches, batches, vec![64, 128, 256, 1_024])?;
         let flights = parse(List::InFlight, in_flight, flights)?;
         if let Some(&value) = flights.iter().find(|value| **value > all) {

@@ -41,7 +41,7 @@ pub struct Measurement {
     pub room: u64,
     /// Flushes that were full, by timeout, and quiescent.
     pub flushes: [u64; 3],
-    /// Seconds in network calls; of lanes that run side by side, the longest.
+    /// Seconds in network calls; mean over the lanes.
     pub forward_seconds: f64,
     /// The 99th percentile of the rows of a call.
     pub batch_p99: f64,

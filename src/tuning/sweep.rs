@@ -126,7 +126,11 @@ impl Sweep {
         self.round = 1;
         self.measure_round(&probe, measurer, watch)?;
         let each = self.seconds_each(measurer);
-        let whole = LEAST_ROUNDS * self.plan.grid.len() - probe.len();
+        let rounds = self
+            .plan
+            .rounds
+            .map_or(LEAST_ROUNDS, |rounds| LEAST_ROUNDS.min(rounds as usize));
+        let whole = (rounds * self.plan.grid.len()).saturating_sub(probe.len());
         let needed = measurer.elapsed().as_secs_f64() + each * whole as f64;
         if needed <= budget.as_secs_f64() {
             self.method = Some(Method::WholeGrid);

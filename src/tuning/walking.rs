@@ -6,7 +6,7 @@ use crate::{
     checkpoint::Checkpoint,
     encoding::Encoding,
     game::Player,
-    inference::{self, CpuNetworks, Engine, EngineError, Head, StopFlag},
+    inference::{self, CpuNetworks, Engine, EngineError, Head, Job, Lease, StopFlag, Stopped},
     network::Architecture,
     random::{Purpose, Stream},
     traversal::{IterationWalks, Walker},
@@ -147,11 +147,13 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
         let settings = inference::Settings {
             collect_timeout_us: setting.collect_timeout_us,
             max_batch: setting.max_batch,
+            kernels: self.networks.kernels,
         };
         let (engine, networks) = self.networks.start(&settings, setting.in_flight)?;
         for (head, parameters) in &self.weights.heads {
-            let (head, parameters) = (*head, Arc::clone(parameters));
-            let loaded = networks.with_all(move |network| network.load(head, &parameters))?;
+            let head = *head;
+            let weights = self.networks.prepare(parameters.to_vec())?;
+            let loaded = networks.with_all(move |network| network.load(head, &weights))?;
             loaded.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(Warm {
@@ -188,7 +190,28 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
             Ok(()) | Err(EngineError::Interrupted) => {}
             Err(error) => return Err(MeasureError::Failed(error.into())),
         }
+        // Requests that walks left behind are answered once every slot is free again: they are nobody's measurement either.
+        engine
+            .run(
+                Arc::new(Nothing),
+                engine.capacity(),
+                engine.capacity(),
+                &StopFlag::default(),
+                |_, ()| {},
+            )
+            .map_err(|error| MeasureError::Failed(error.into()))?;
         drop(engine.take_statistics());
+        Ok(())
+    }
+}
+
+/// A job that does nothing with its slot.
+struct Nothing;
+
+impl Job for Nothing {
+    type Output = ();
+
+    async fn run(&self, _: usize, _: &mut Lease) -> Result<(), Stopped> {
         Ok(())
     }
 }

@@ -218,7 +218,12 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 8] = [
+    let cases: [(&[&str], &str, &[&str]); 9] = [
+        (
+            &["inference.kernels=packed", "network.activation=gelu"],
+            "inference.kernels",
+            &["network.activation = gelu", "auto or torch"],
+        ),
         (
             &[
                 "rules.n_colors=9",

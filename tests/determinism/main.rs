@@ -177,6 +177,7 @@ impl Scheme {
         let settings = Inference {
             max_batch: batching.max_batch,
             collect_timeout_us: batching.collect_timeout_us,
+            ..Inference::default()
         };
         let threads = EngineThreads::new(batching.workers, batching.lanes);
         let looks = self.looks;

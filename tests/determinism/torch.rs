@@ -1,8 +1,11 @@
-//! The same with the real networks, fits and evaluation included, under `run.deterministic`.
+//! The same with the real networks, fits and evaluation included: under `run.deterministic`, and on packed kernels always.
 
 use crate::{Batching, memories_left, statistics_left};
 use coorl_async::{
-    config::Config, encoding::Slots, game::lost_cities::LostCities, inference::StopFlag,
+    config::Config,
+    encoding::Slots,
+    game::lost_cities::LostCities,
+    inference::{Kernels, StopFlag},
     training::Trainer,
 };
 
@@ -15,10 +18,11 @@ struct Trained {
     games: Vec<(String, u64)>,
 }
 
-fn config(batching: Batching) -> Config {
+fn config(batching: Batching, kernels: Kernels, deterministic: bool) -> Config {
     let mut config = Config::default();
     config.run.seed = 11;
-    config.run.deterministic = true;
+    config.run.deterministic = deterministic;
+    config.inference.kernels = kernels;
     config.network.hidden_size = 40;
     config.network.num_layers = 2;
     config.inference.max_batch = batching.max_batch;
@@ -38,8 +42,8 @@ fn config(batching: Batching) -> Config {
     config
 }
 
-fn train(batching: Batching) -> Trained {
-    let config = config(batching);
+fn train(batching: Batching, kernels: Kernels, deterministic: bool) -> Trained {
+    let config = config(batching, kernels, deterministic);
     let game = LostCities::new(config.rules.clone()).unwrap();
     let encoding = Slots::new(&game, &config.encoding);
     let mut trainer = Trainer::new(game, encoding, &config).unwrap();
@@ -71,8 +75,9 @@ fn train(batching: Batching) -> Trained {
     }
 }
 
-#[test]
-fn deterministic_networks_answer_alike_in_every_batch() {
+/// Compares runs that batch differently with one that asks one row at a time.
+fn alike(kernels: Kernels, deterministic: bool) {
+    let train = |batching| train(batching, kernels, deterministic);
     let reference = train(crate::batching(1, 0, 1, 1, 1));
     assert!(reference.memories.iter().all(|memory| memory.0 > 3_000));
     for batching in [
@@ -83,4 +88,14 @@ fn deterministic_networks_answer_alike_in_every_batch() {
     ] {
         assert_eq!(train(batching), reference, "{batching:?}");
     }
+}
+
+#[test]
+fn deterministic_libtorch_answers_alike_in_every_batch() {
+    alike(Kernels::Torch, true);
+}
+
+#[test]
+fn packed_kernels_answer_alike_in_every_batch_without_being_asked_to() {
+    alike(Kernels::Packed, false);
 }

@@ -54,6 +54,7 @@ fn engine(
     let settings = inference::Settings {
         max_batch,
         collect_timeout_us: 200,
+        ..inference::Settings::default()
     };
     let build = move || {
         Ok(Mirror {

@@ -14,7 +14,7 @@ use coorl_async::{
         lost_cities::{ActionKind, FallbackProfile, LostCities},
     },
     inference::{
-        Engine, EngineThreads, Head, Job, Lease, RowShape, StopFlag, Stopped, TorchNetworks,
+        Engine, EngineThreads, Head, Job, Kernels, LaneNetworks, Lease, RowShape, StopFlag, Stopped,
     },
     network::{self, Architecture},
     regret::{self, Fallback},
@@ -110,10 +110,8 @@ fn parameters(tensors: &SafeTensors, prefix: &str) -> Vec<f32> {
 fn engine(
     row: &Value,
     tensors: &SafeTensors,
-) -> (
-    Engine,
-    coorl_async::inference::NetworkControl<TorchNetworks>,
-) {
+    kernels: Kernels,
+) -> (Engine, coorl_async::inference::NetworkControl<LaneNetworks>) {
     let weights = row["weights"].as_str().unwrap();
     let hidden = tensors
         .tensor(&format!("{weights}.adv0.net.0.bias"))
@@ -136,10 +134,10 @@ fn engine(
     ];
     let heads = heads.map(|(name, head)| (head, parameters(tensors, &format!("{weights}.{name}"))));
     let build = move || {
-        let mut networks = TorchNetworks::new(architecture.clone(), 1, false);
+        let mut networks = LaneNetworks::new(architecture.clone(), kernels, 1, false)?;
         for (head, parameters) in &heads {
-            networks
-                .load(*head, parameters)
+            LaneNetworks::prepare(&architecture, kernels, parameters.clone())
+                .and_then(|weights| networks.load(*head, &weights))
                 .map_err(|error| error.to_string())?;
         }
         Ok(networks)
@@ -152,31 +150,46 @@ fn engine(
 ///
 /// Both sides round to f32 in their own order, and an entry near 0 is what is left of larger terms: a network computed in double precision
 /// misses a recorded probability of 0.001 by 1e-4 of itself. So every entry must agree to the recordings' own tolerance (1e-4, or 1e-7
-/// absolute below 1e-3), and all but one in a hundred to 1e-5.
-#[derive(Default)]
+/// absolute below 1e-3), and all but one in a hundred to 1e-5. Kernels other than the recording's add up in another order still: of theirs one
+/// entry in a thousand may be off by ten times as much.
 struct Nearness {
+    kernels: Kernels,
     entries: usize,
     beyond: usize,
+    far: usize,
 }
 
 impl Nearness {
     fn check(&mut self, found: f64, expected: f64, what: &str) {
         let error = (found - expected).abs();
-        assert!(
-            error <= 1e-4 * expected.abs().max(1e-3),
-            "{what}: {found}, expected {expected}"
-        );
+        let allowed = 1e-4 * expected.abs().max(1e-3);
+        let most = match self.kernels {
+            Kernels::Torch => allowed,
+            Kernels::Packed | Kernels::Auto => 10.0 * allowed,
+        };
+        assert!(error <= most, "{what}: {found}, expected {expected}");
         self.entries += 1;
+        self.far += usize::from(error > allowed);
         self.beyond += usize::from(error > 1e-5 * expected.abs());
     }
 
     fn finish(&self) {
-        let Self { entries, beyond } = self;
+        let Self {
+            entries,
+            beyond,
+            far,
+            ..
+        } = self;
         assert!(*entries > 0, "no value was compared");
         assert!(
             100 * beyond <= *entries,
             "{beyond} of {entries} values differ by more than 1e-5 of themselves"
         );
+        assert!(
+            1_000 * far <= *entries,
+            "{far} of {entries} values differ by more than the recordings allow"
+        );
+        println!("{beyond} of {entries} beyond 1e-5, {far} beyond the recordings' tolerance");
     }
 }
 
@@ -318,9 +331,24 @@ fn check_profile(profile: &FallbackProfile, expected: &Value, what: &str) {
 
 #[test]
 fn traversals() {
+    walk_recorded(Kernels::Torch);
+}
+
+#[test]
+fn traversals_on_packed_kernels() {
+    walk_recorded(Kernels::Packed);
+}
+
+/// Walks every recorded walk again and compares all it leaves.
+fn walk_recorded(kernels: Kernels) {
     let bytes = std::fs::read(folder().join("traversal_weights.safetensors")).unwrap();
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
-    let mut nearness = Nearness::default();
+    let mut nearness = Nearness {
+        kernels,
+        entries: 0,
+        beyond: 0,
+        far: 0,
+    };
     for row in rows("traversals.jsonl.gz") {
         let what = format!("traversals row {}", row["id"]);
         let plain = game(&row);
@@ -365,7 +393,7 @@ fn traversals() {
             seed: integer(&row["rng"]) as u32,
         };
 
-        let (engine, _control) = engine(&row, &tensors);
+        let (engine, _control) = engine(&row, &tensors, kernels);
         let mut outcome = None;
         engine
             .run(Arc::new(job), 1, 1, &StopFlag::default(), |_, output| {

@@ -140,6 +140,8 @@ fn a_tiny_grid_end_to_end() {
         assert!(point["batch_size_mean"].as_f64().unwrap() >= 1.0);
         let rows = &point["rounds"][0]["measurement"]["rows"];
         assert!(rows.as_u64() > Some(0));
+        // Every setting walks the same walks: nothing of the warm-up is counted.
+        assert_eq!(*rows, first[0]["measurement"]["rows"]);
         let most = point["setting"]["max_batch"].as_f64();
         assert!(point["batch_size_p99"].as_f64() <= most, "{point}");
     }
