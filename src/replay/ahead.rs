@@ -1,48 +1,58 @@
 //! Pages of rows to come, made ready on a thread of their own.
 //!
 //! The first touch of a page costs more than the copy into it: the system clears it, and under a hypervisor the host may have to find it
-//! first (measured: 0.5 GB/s into pages that the host has not given yet, 5 GB/s into those that only have to be cleared, 7 GB/s
-//! into ready ones). So a helper stays a few thousand rows ahead of the fill mark, and whoever adds samples finds ready pages.
+//! first (seen on one machine: 0.5 to 5 GB/s into fresh pages, 6 to 9 GB/s into ready ones). So a thread stays ahead of the fill mark, and
+//! whoever adds samples finds ready pages: a few thousand rows while samples arrive, and what is expected next in the time between.
 
 use super::columns::Pages;
 use std::{
-    sync::mpsc::{self, Receiver, Sender},
+    sync::mpsc::{self, Receiver, Sender, TryRecvError},
     thread::{self, JoinHandle},
 };
 
 /// Rows made ready ahead of the fill mark: 20 MB in the default encoding.
 const ROWS_AHEAD: usize = 16_384;
-/// Rows between two words to the helper.
+/// Rows between two words to the thread.
 const STRIDE: usize = 512;
+/// Rows made ready at a time: some 5 MB.
+const PIECE: usize = 4_096;
 /// Memories below this size are not worth a thread.
 const LEAST_BYTES: usize = 64 << 20;
 
-/// The helper of one memory. Dropping it ends the thread, after a few pages at most.
+/// The thread of one memory. Dropping it ends the thread, after a piece at most.
 pub(super) struct Ahead {
-    /// To the helper: rows that shall be ready.
+    /// To the thread: rows that shall be ready.
     wanted: Option<Sender<usize>>,
-    helper: Option<JoinHandle<()>>,
-    /// The row at whose arrival the helper hears next.
+    thread: Option<JoinHandle<()>>,
+    /// The row at whose arrival the thread hears next.
     next: usize,
     capacity: usize,
 }
 
 impl Ahead {
-    /// A helper for columns of `capacity` rows; none where they are small or no thread can be had: then pages come as they are touched.
+    /// A thread for columns of `capacity` rows; none where they are small or no thread can be had: then pages come as they are touched.
     pub fn start(columns: Vec<Pages>, capacity: usize) -> Self {
         let bytes: usize = columns.iter().map(Pages::bytes).sum();
         let (wanted, rows) = mpsc::channel();
-        let helper = if bytes < LEAST_BYTES {
+        let thread = if bytes < LEAST_BYTES {
             None
         } else {
             let builder = thread::Builder::new().name("replay pages".into());
             builder.spawn(move || populate(columns, &rows)).ok()
         };
         Self {
-            wanted: helper.is_some().then_some(wanted),
-            helper,
+            wanted: thread.is_some().then_some(wanted),
+            thread,
             next: 0,
             capacity,
+        }
+    }
+
+    /// Notes that rows up to `row` are expected soon.
+    pub fn expect(&mut self, row: usize) {
+        if let Some(wanted) = &self.wanted {
+            // As in `reached`.
+            let _ = wanted.send(row.min(self.capacity));
         }
     }
 
@@ -52,7 +62,7 @@ impl Ahead {
         if row >= self.next {
             self.next = row + STRIDE;
             let rows = (row + STRIDE + ROWS_AHEAD).min(self.capacity);
-            // A helper that has ended could not help: see `populate`.
+            // A thread that has ended could not help: see `populate`.
             if let Some(wanted) = &self.wanted {
                 let _ = wanted.send(rows);
             }
@@ -63,17 +73,30 @@ impl Ahead {
 impl Drop for Ahead {
     fn drop(&mut self) {
         self.wanted = None;
-        if let Some(helper) = self.helper.take() {
-            drop(helper.join());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
         }
     }
 }
 
 /// Makes ready what is asked for, until nobody can ask any more or the system does not know how.
 fn populate(mut columns: Vec<Pages>, wanted: &Receiver<usize>) {
-    while let Ok(rows) = wanted.recv() {
-        let rows = wanted.try_iter().last().unwrap_or(rows);
-        if !columns.iter_mut().all(|pages| pages.populate(rows)) {
+    let (mut ready, mut most) = (0, 0);
+    loop {
+        if ready >= most {
+            let Ok(rows) = wanted.recv() else { return };
+            most = rows;
+        }
+        // Between pieces: what else is asked for, and whether anyone still can ask.
+        loop {
+            match wanted.try_recv() {
+                Ok(rows) => most = most.max(rows),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+        ready = most.min(ready + PIECE);
+        if !columns.iter_mut().all(|pages| pages.populate(ready)) {
             return;
         }
     }
@@ -99,7 +122,10 @@ mod tests {
             }
             column
         });
-        assert!(pages.populate(4_096) && pages.populate(CAPACITY));
+        // Linux before 5.14 does not know how; then pages come as they are touched.
+        if pages.populate(4_096) {
+            assert!(pages.populate(CAPACITY));
+        }
         let column = writer.join().unwrap();
         assert_eq!(column.row(0), [1.5; 256]);
         for row in 1..4_096 {
@@ -108,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn the_helper_hears_of_strides_up_to_the_capacity_and_ends_with_its_memory() {
+    fn the_thread_hears_of_strides_up_to_the_capacity_and_ends_with_its_memory() {
         let (wanted, rows) = mpsc::channel();
         let mut ahead = Ahead {
             wanted: Some(wanted),
-            helper: None,
+            thread: None,
             next: 0,
             capacity: 20_000,
         };
@@ -123,7 +149,7 @@ mod tests {
         assert_eq!((heard.len(), heard[9]), (10, 20_000));
         let column = Column::<f32>::allocate(CAPACITY, 256).unwrap();
         let mut ahead = Ahead::start(vec![column.pages()], CAPACITY);
-        assert!(ahead.helper.is_some());
+        assert!(ahead.thread.is_some());
         ahead.reached(0);
         drop(ahead);
     }

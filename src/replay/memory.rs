@@ -53,7 +53,7 @@ pub(super) struct Columns {
 /// Up to `capacity` samples, each of all samples seen so far equally likely to be among them.
 ///
 /// Info states `[capacity, info_len]` f32, targets `[capacity, actions]` f32, legal actions `[capacity, actions]` bool and
-/// iterations `[capacity]` i32 are one CPU tensor each, allocated once. Pages that no sample reached cost nothing but for those a helper thread makes ready
+/// iterations `[capacity]` i32 are one CPU tensor each, allocated once. Pages that no sample reached cost nothing but for those that are made ready
 /// for the next 16,384 samples.
 pub struct Memory {
     columns: Columns,
@@ -102,6 +102,11 @@ impl Memory {
             first_open: RankedSet::new(capacity),
             changes: None,
         })
+    }
+
+    /// Says that some `samples` more are about to come: their memory is made ready in the background.
+    pub fn expect(&mut self, samples: usize) {
+        self.ahead.expect(self.size.saturating_add(samples));
     }
 
     /// Adds a sample and tells the slot it was written to; `None` when it was passed over.

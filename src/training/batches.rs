@@ -8,6 +8,14 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
+/// Says to each memory that the next iteration brings about as many samples as came since it had `before`.
+pub(super) fn expect_as_many(memories: &mut [Memory; 3], before: [usize; 3]) {
+    for (memory, before) in memories.iter_mut().zip(before) {
+        let added = memory.len() - before;
+        memory.expect(added + added / 8);
+    }
+}
+
 /// Minibatches of one memory in reused tensors.
 pub struct MemoryBatches<'a> {
     memory: &'a Memory,

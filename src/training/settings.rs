@@ -18,7 +18,8 @@ pub struct RunSettings {
     pub device: String,
     /// Mixed precision; without effect on the CPU.
     pub use_amp: bool,
-    /// Runs each network at a fixed, padded batch shape, so that results do not depend on how walks were batched.
+    /// Makes results independent of how walks were batched where they are not already: libtorch's kernels then run at one padded batch shape.
+    /// Packed kernels (`inference.kernels`) give the same bits in every batch.
     pub deterministic: bool,
     /// Threads of the fits' tensor operations; null = one per core. For the walks see `traversal.worker_threads`.
     pub threads: Option<usize>,

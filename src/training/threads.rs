@@ -26,6 +26,7 @@ pub(super) fn start_engine(
     let networks = CpuNetworks {
         architecture,
         shape,
+        kernels: config.inference.kernels,
         deterministic: config.run.deterministic,
         workers: config
             .traversal

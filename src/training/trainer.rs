@@ -3,7 +3,7 @@
 use super::{
     FitPlan, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
     Role, Watcher,
-    batches::{MemoryBatches, sample},
+    batches::{MemoryBatches, expect_as_many, sample},
     fit,
     threads::{in_flight, start_engine, use_threads},
 };
@@ -300,6 +300,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
         let mut walks = WalkStatistics::default();
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
+        let before = memories.each_ref().map(Memory::len);
         let in_flight = in_flight(&self.config);
         self.engine
             .run(job, count, in_flight, stop, |index, walk| {
@@ -316,6 +317,9 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             })?;
         clock.add(Phase::Traversal, started.elapsed());
         clock.add(Phase::MemoryAdd, adding);
+        if self.config.run.max_iterations != Some(iteration) {
+            expect_as_many(&mut self.memories, before);
+        }
         Ok((walks, self.engine.take_statistics()))
     }
 
