@@ -20,7 +20,7 @@ help:
 
 # The C++ compiler builds tch's bindings.
 tools:
-	@command -v $(CARGO) >/dev/null 2>&1 || { echo "error: cargo was not found: install Rust 1.88 or newer (https://rustup.rs)" >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null 2>&1 || { echo "error: cargo was not found: install Rust 1.89 or newer (https://rustup.rs)" >&2; exit 1; }
 	@command -v "$${CXX:-c++}" >/dev/null 2>&1 || { echo "error: no C++ compiler ($${CXX:-c++}) was found: install one (Debian and Ubuntu: g++, Fedora: gcc-c++, macOS: xcode-select --install)" >&2; exit 1; }
 
 setup: tools
@@ -39,7 +39,7 @@ test: setup
 bench: setup
 	$(CARGO) bench --locked --bench micro -- --quick
 	$(CARGO) bench --locked --bench limits -- $(ARGS)
-	$(CARGO) bench --locked --bench limits -- --scaling --rounds 1
+	$(CARGO) bench --locked --bench limits -- --scaling --rounds 3
 
 # The release build profiles too: `coorl-async profile run`. This one also knows what was inlined, and has frame pointers for `perf`.
 profile: setup

@@ -1,5 +1,6 @@
 //! The limit of everything that asks the network: torch alone, at its best.
 
+use crate::report::median;
 use coorl_async::{
     inference::BatchStatistics,
     network::Architecture,
@@ -12,9 +13,9 @@ use std::{
 use tch::{Device, Kind, Tensor};
 
 /// Calls timed per batch size.
-const CALLS: usize = 15;
+const CALLS: usize = 40;
 /// Batches tried for the bare network.
-const BATCHES: [usize; 8] = [64, 128, 192, 256, 384, 512, 768, 1024];
+const BATCHES: [usize; 6] = [32, 64, 128, 256, 512, 1024];
 
 /// Microseconds per row of the bare network by batch size.
 pub struct Bare(Vec<(usize, f64)>);
@@ -60,13 +61,12 @@ impl Bare {
         )
     }
 
-    /// The best batch and its microseconds per row.
-    pub fn best(&self) -> (usize, f64) {
-        let best = self
-            .0
-            .iter()
-            .min_by(|left, right| left.1.total_cmp(&right.1));
-        *best.expect("batches were timed")
+    /// Microseconds per row at the batch size that has the least median over `all` measurements. Chosen over all of them: the least of many
+    /// single timings would be the luckiest moment, not the best batch.
+    pub fn at_best_of(&self, all: &[Self]) -> (usize, f64) {
+        let of_all = |index: usize| median(all.iter().map(|bare| bare.0[index].1).collect());
+        let best = (0..self.0.len()).min_by(|&a, &b| of_all(a).total_cmp(&of_all(b)));
+        self.0[best.expect("batches were timed")]
     }
 
     /// Seconds the bare network needs for exactly the batch sizes that occurred, interpolated between the sizes timed.
@@ -111,5 +111,5 @@ fn median_call(
         drop(network.forward(&input)?);
         times.push(started.elapsed().as_secs_f64());
     }
-    Ok(crate::report::median(times))
+    Ok(median(times))
 }

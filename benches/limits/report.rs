@@ -1,5 +1,6 @@
 //! The table of rows, as text and as JSON.
 
+use coorl_async::tuning::mean_interval;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -10,6 +11,15 @@ pub enum Bound {
     AtLeast(f64),
     /// This or less.
     AtMost(f64),
+}
+
+impl Bound {
+    fn text(self) -> String {
+        match self {
+            Bound::AtLeast(least) => format!(">= {least}"),
+            Bound::AtMost(most) => format!("<= {most}"),
+        }
+    }
 }
 
 /// One line of the table.
@@ -24,6 +34,10 @@ pub struct Row {
     pub value: f64,
     /// What it must reach; `None` for a line that only informs.
     pub bound: Option<Bound>,
+    /// For a row that is known to miss its bound, for reasons in `profiles/README.md`: what it must keep all the same.
+    pub known_miss: Option<Bound>,
+    /// Whether a bound inside the rounds' noise counts as met: for ratios that may well be 1.
+    pub allows_noise: bool,
     /// The limit it is seen against, taken in the same run: what it is, its value in `unit`, and the row's share of it (1 is the limit).
     pub limit: Option<(String, f64)>,
     /// The values of the single rounds.
@@ -45,6 +59,8 @@ impl Row {
             unit,
             value: median(rounds.clone()),
             bound: bound.into(),
+            known_miss: None,
+            allows_noise: false,
             limit: None,
             rounds,
         }
@@ -56,29 +72,60 @@ impl Row {
         self
     }
 
-    /// Whether the bound is met; rows without one are.
-    pub fn passes(&self) -> bool {
-        match self.bound {
+    /// Marks a known miss that must keep `bound`.
+    pub fn known_to_miss(mut self, bound: Bound) -> Self {
+        self.known_miss = Some(bound);
+        self
+    }
+
+    /// Counts the bound as met when the 95 % interval of the rounds' mean (Student's t) reaches it.
+    pub fn within_noise(mut self) -> Self {
+        self.allows_noise = true;
+        self
+    }
+
+    /// The bound is not met, and the rounds do not show that it is missed.
+    fn is_within_noise(&self) -> bool {
+        let interval = mean_interval(&self.rounds).filter(|_| self.allows_noise);
+        match (self.bound, interval) {
+            (Some(Bound::AtLeast(least)), Some(interval)) => interval.high >= least,
+            (Some(Bound::AtMost(most)), Some(interval)) => interval.low <= most,
+            _ => false,
+        }
+    }
+
+    fn keeps(&self, bound: Option<Bound>) -> bool {
+        match bound {
             Some(Bound::AtLeast(least)) => self.value >= least,
             Some(Bound::AtMost(most)) => self.value <= most,
             None => true,
         }
     }
 
-    fn verdict(&self) -> &'static str {
-        match (self.bound, self.passes()) {
-            (None, _) => "",
-            (Some(_), true) => "pass",
-            (Some(_), false) => "miss",
+    /// Whether the bound is met; rows without one are.
+    pub fn passes(&self) -> bool {
+        self.keeps(self.bound)
+    }
+
+    /// Whether `--check` lets it pass: its bound is met, or it is a known miss that got no worse.
+    pub fn is_accepted(&self) -> bool {
+        self.passes()
+            || self.is_within_noise()
+            || (self.known_miss.is_some() && self.keeps(self.known_miss))
+    }
+
+    fn verdict(&self) -> String {
+        match (self.bound, self.passes(), self.known_miss) {
+            (None, ..) => String::new(),
+            (Some(_), true, _) => "pass".into(),
+            (Some(_), false, None) if self.is_within_noise() => "within noise".into(),
+            (Some(_), false, None) => "miss".into(),
+            (Some(_), false, Some(bound)) => format!("known miss, must keep {}", bound.text()),
         }
     }
 
     fn bound_text(&self) -> String {
-        match self.bound {
-            Some(Bound::AtLeast(least)) => format!(">= {least}"),
-            Some(Bound::AtMost(most)) => format!("<= {most}"),
-            None => String::new(),
-        }
+        self.bound.map(Bound::text).unwrap_or_default()
     }
 
     fn json(&self) -> Value {
@@ -90,6 +137,7 @@ impl Row {
         json!({
             "name": self.name, "what": self.what, "unit": self.unit, "value": self.value, "rounds": self.rounds,
             "bound": bound, "direction": direction, "pass": self.bound.map(|_| self.passes()),
+            "known_miss": self.known_miss.map(Bound::text),
             "limit": self.limit.as_ref().map(|(what, value)| json!({
                 "what": what, "value": value, "value_to_limit": self.value / value,
             })),

@@ -100,7 +100,7 @@ pub fn game() -> anyhow::Result<Vec<Row>> {
 const IN_FLIGHT: usize = 1_024;
 /// Requests of a walk in a round.
 const REQUESTS: usize = 400;
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 41;
 
 /// The way of a request through slots, queue, executor, lane and back, with a network that answers at once.
 pub fn scheduling() -> anyhow::Result<Vec<Row>> {
