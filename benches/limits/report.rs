@@ -1,6 +1,6 @@
 //! The table of rows, as text and as JSON.
 
-use coorl_async::tuning::mean_interval;
+use coorl_async::tuning::{self, mean_interval};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -145,10 +145,9 @@ impl Row {
     }
 }
 
-/// The middle value; of an even number the greater of the two in the middle.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+/// The median; not a number without values.
+pub fn median(values: Vec<f64>) -> f64 {
+    tuning::median(&values).unwrap_or(f64::NAN)
 }
 
 /// The table in Markdown.

@@ -11,10 +11,10 @@ use crate::{
     config::{Config, GameKind},
     encoding::{Encoding, Slots},
     game::lost_cities::LostCities,
-    inference::{CpuNetworks, RowShape},
     network::Architecture,
     platform::logical_cores,
     telemetry::{LiveText, LogFormat, Logging, Progress, fresh_folder, stamp},
+    training::cpu_networks,
     traversal::Walker,
     tuning::{
         Ending, FILES, Grid, MeasureError, Measurer, Plan, Report, Setting, Sweep, Verdict,
@@ -91,11 +91,8 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     plan: Plan,
     checkpoint: Option<&Checkpoint>,
 ) -> anyhow::Result<ExitCode> {
-    let shape = RowShape {
-        info_len: encoding.info_len(),
-        actions: encoding.num_actions(),
-    };
-    let architecture = Architecture::new(&config.network, shape.info_len, shape.actions)?;
+    let architecture =
+        Architecture::new(&config.network, encoding.info_len(), encoding.num_actions())?;
     let (walks, seed) = (config.traversal.walks(), config.run.seed);
     let weights = match checkpoint {
         Some(checkpoint) => Weights::of(checkpoint, &architecture)?,
@@ -108,7 +105,7 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     );
     let walker = Walker::new(game, encoding, traversal, regret, league)
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
-    let networks = networks(config, shape, &architecture);
+    let networks = cpu_networks(config, &architecture);
     let out = Out::create(args.out.as_deref())?;
     let stop = stop_on_ctrl_c(
         "stopping: what was measured is kept; Ctrl-C again leaves at once without it",
@@ -166,23 +163,6 @@ fn plan(args: &TuneArgs, config: &Config) -> anyhow::Result<Plan> {
         rounds: args.rounds,
         budget,
     })
-}
-
-fn networks<'a>(
-    config: &Config,
-    shape: RowShape,
-    architecture: &'a Architecture,
-) -> CpuNetworks<'a> {
-    CpuNetworks {
-        architecture,
-        shape,
-        kernels: config.inference.kernels,
-        deterministic: config.run.deterministic,
-        workers: config
-            .traversal
-            .worker_threads
-            .unwrap_or_else(logical_cores),
-    }
 }
 
 fn about(

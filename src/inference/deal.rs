@@ -1,5 +1,7 @@
 //! How waiting rows are dealt out to idle lanes.
 
+use super::FlushReason;
+
 /// Rows below which a part is not worth another lane, nor a batch worth splitting.
 const LEAST_PART: usize = 12;
 
@@ -8,6 +10,31 @@ const LEAST_PART: usize = 12;
 pub(super) struct Portion {
     pub(super) head: u8,
     pub(super) rows: usize,
+}
+
+/// What waits for one head.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) portion: Portion,
+    /// A request among it has waited for its timeout.
+    pub(super) late: bool,
+}
+
+/// What a flush for `reason` runs, in the order in which heads are served: late ones first, then the larger first. When full batches are
+/// the reason, only those, and whoever is late: a head that is never full must not wait for ever beside one that always is.
+pub(super) fn serve(
+    mut waiting: Vec<Waiting>,
+    reason: FlushReason,
+    max_batch: usize,
+) -> Vec<Portion> {
+    for head in &mut waiting {
+        if reason == FlushReason::Full && !head.late {
+            head.portion.rows -= head.portion.rows % max_batch;
+        }
+    }
+    waiting.retain(|head| head.portion.rows > 0);
+    waiting.sort_by_key(|head| (!head.late, std::cmp::Reverse(head.portion.rows)));
+    waiting.into_iter().map(|head| head.portion).collect()
 }
 
 /// Deals `waiting` (in the order in which heads are served) to at most `lanes` parts of about `share` rows at most. Heads stay together
@@ -69,6 +96,32 @@ mod tests {
         let parts = deal(&waiting, lanes, share, max_batch);
         let pairs = |part: &Vec<Portion>| part.iter().map(|p| (p.head, p.rows)).collect();
         parts.iter().map(pairs).collect()
+    }
+
+    #[test]
+    fn late_heads_come_first_and_are_not_kept_waiting_by_full_ones() {
+        let waiting = |head, rows, late| Waiting {
+            portion: Portion { head, rows },
+            late,
+        };
+        let all = vec![
+            waiting(0, 20, false),
+            waiting(1, 3, true),
+            waiting(2, 5, false),
+            waiting(3, 30, false),
+        ];
+        let served = |reason| {
+            let portions = serve(all.clone(), reason, 8);
+            portions
+                .iter()
+                .map(|p| (p.head, p.rows))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(served(FlushReason::Full), [(1, 3), (3, 24), (0, 16)]);
+        assert_eq!(
+            served(FlushReason::Quiescent),
+            [(1, 3), (3, 30), (0, 20), (2, 5)]
+        );
     }
 
     #[test]

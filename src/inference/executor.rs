@@ -7,7 +7,7 @@
 
 use super::{
     FlushReason, Head, Network, Settings,
-    deal::{Portion, deal},
+    deal::{Portion, Waiting, deal, serve},
     lane::{Batch, Report, Work},
     shared::{HEADS, Shared},
     slots::Ticket,
@@ -179,7 +179,7 @@ impl<N: Network> Executor<N> {
     /// Runs full batches and what is late when full is the reason, else what waits; each idle lane gets its share.
     fn flush(&mut self, reason: FlushReason) -> Result<(), String> {
         let now = Instant::now();
-        let waiting = self.waiting(reason, now);
+        let waiting = serve(self.waiting(now), reason, self.max_batch);
         // Requests of walks that were dropped are waiting and not alive.
         let walks = self.shared.live().max(self.total);
         let share = walks.div_ceil(self.lanes.inboxes.len());
@@ -206,29 +206,21 @@ impl<N: Network> Executor<N> {
         Ok(())
     }
 
-    /// The rows to be dealt by head: first the heads with a request past its timeout, then the larger first.
-    fn waiting(&self, reason: FlushReason, now: Instant) -> Vec<Portion> {
-        let late = |head: u8| {
-            let oldest = self.arrivals[head as usize].first();
-            oldest.is_some_and(|&oldest| now - oldest >= self.timeout)
-        };
-        let rows_of = |waiting: usize, head: u8| match reason {
-            // A head that is never full must not wait for ever beside one that always is.
-            FlushReason::Full if !late(head) => waiting - waiting % self.max_batch,
-            _ => waiting,
-        };
-        let mut waiting: Vec<_> = self
-            .pending
-            .iter()
-            .zip(0u8..=u8::MAX)
-            .map(|(tickets, head)| Portion {
-                head,
-                rows: rows_of(tickets.len(), head),
+    /// What waits by head.
+    fn waiting(&self, now: Instant) -> Vec<Waiting> {
+        let heads = self.pending.iter().zip(&self.arrivals).zip(0u8..=u8::MAX);
+        heads
+            .filter_map(|((tickets, arrivals), head)| {
+                let oldest = arrivals.first()?;
+                Some(Waiting {
+                    portion: Portion {
+                        head,
+                        rows: tickets.len(),
+                    },
+                    late: now - *oldest >= self.timeout,
+                })
             })
-            .filter(|portion| portion.rows > 0)
-            .collect();
-        waiting.sort_by_key(|portion| (!late(portion.head), std::cmp::Reverse(portion.rows)));
-        waiting
+            .collect()
     }
 
     /// Takes a portion out of the queue; `looked_at` has its waits until then recorded.

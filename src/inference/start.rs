@@ -11,8 +11,6 @@ use crate::network::{Architecture, TensorError};
 pub struct CpuNetworks<'a> {
     /// The networks' layers.
     pub architecture: &'a Architecture,
-    /// Lengths of a request's and an answer's row.
-    pub shape: RowShape,
     /// What computes network calls.
     pub kernels: Kernels,
     /// Whether an answer must not depend on the rest of its batch.
@@ -45,7 +43,11 @@ impl CpuNetworks<'_> {
             // A lane's kernels are single-threaded: the lanes share the cores among them.
             prepare: || tch::set_num_threads(1),
         };
-        Engine::start(settings, self.shape, capacity, threads, || {
+        let shape = RowShape {
+            info_len: self.architecture.inputs(),
+            actions: self.architecture.outputs(),
+        };
+        Engine::start(settings, shape, capacity, threads, || {
             LaneNetworks::new(
                 self.architecture.clone(),
                 self.kernels,

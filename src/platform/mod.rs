@@ -22,7 +22,7 @@ pub use machine::{
     physical_cores, simd_level, total_memory_bytes,
 };
 
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_bytes};
 
 /// Prepares the process: once, before the first call into libtorch and before other threads run.
 ///

@@ -2,15 +2,15 @@
 //!
 //! A column hands out rows below its fill mark and nothing else, so that memory which was never written is never read.
 
+use crate::platform::prefetch_bytes;
 use std::ptr::NonNull;
 use tch::{Device, Kind, TchError, Tensor};
 
 /// Rows between the one being copied and the one being fetched. Measured on 2,000,000 rows of 1.2 KB: 16 and 8 save a third
 /// of the time of plain copies, 4 and 2 less; fetching whole rows is no better than their first four lines.
 const FETCH_AHEAD: usize = 16;
-/// Cache lines fetched of each row.
-const FETCH_LINES: usize = 4;
-const LINE_BYTES: usize = 64;
+/// Bytes fetched of each row: four cache lines.
+const FETCH_BYTES: usize = 4 * 64;
 
 /// A row element, with the tensor kind of the same layout.
 pub(super) trait Element: Copy + Send + 'static {
@@ -157,22 +157,9 @@ impl<T: Copy, O> Slab<T, O> {
     /// Asks the processor for the first lines of a row; its own prefetcher follows from there.
     #[inline]
     pub fn prefetch(&self, index: usize) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        for line in 0..(self.width * size_of::<T>())
-            .div_ceil(LINE_BYTES)
-            .min(FETCH_LINES)
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let start = self
-                .data
-                .as_ptr()
-                .wrapping_add(index * self.width)
-                .cast::<i8>();
-            // SAFETY: a prefetch is a hint that reads nothing and cannot fault, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line * LINE_BYTES)) };
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        let _ = index;
+        let start = self.data.as_ptr().wrapping_add(index * self.width);
+        let bytes = self.width * size_of::<T>();
+        prefetch_bytes(start.cast(), bytes.min(FETCH_BYTES));
     }
 
     /// Checks that `index` is a written row or the next one, and counts it as written.

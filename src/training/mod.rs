@@ -29,4 +29,5 @@ pub use report::{IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{OptimizationSettings, RunSettings, WeightingMode, WeightingSettings};
+pub use threads::cpu_networks;
 pub use trainer::Trainer;

@@ -2,38 +2,36 @@
 
 use crate::{
     config::Config,
-    inference::{CpuNetworks, Engine, EngineError, LaneNetworks, NetworkControl, RowShape},
+    inference::{CpuNetworks, Engine, EngineError, LaneNetworks, NetworkControl},
     network::Architecture,
     platform::logical_cores,
     traversal,
 };
 
-/// Walks in flight at once.
-pub(super) fn in_flight(config: &Config) -> usize {
-    config.traversal.walks_in_flight()
-}
-
-/// Starts the engine of a run.
-pub(super) fn start_engine(
-    config: &Config,
-    shape: RowShape,
-    architecture: &Architecture,
-) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
-    let evaluation = &config.evaluation;
-    let opponents = evaluation.opponents.len() + evaluation.extended_opponents.len();
-    let games = opponents.saturating_mul(evaluation.batch_size.min(evaluation.games));
-    let games = games.min(traversal::Settings::MOST_IN_FLIGHT);
-    let networks = CpuNetworks {
+/// The networks that a configuration's walks ask, and the threads that run them.
+pub fn cpu_networks<'a>(config: &Config, architecture: &'a Architecture) -> CpuNetworks<'a> {
+    CpuNetworks {
         architecture,
-        shape,
         kernels: config.inference.kernels,
         deterministic: config.run.deterministic,
         workers: config
             .traversal
             .worker_threads
             .unwrap_or_else(logical_cores),
-    };
-    networks.start(&config.inference, in_flight(config).max(games))
+    }
+}
+
+/// Starts the engine of a run.
+pub(super) fn start_engine(
+    config: &Config,
+    architecture: &Architecture,
+) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
+    let evaluation = &config.evaluation;
+    let opponents = evaluation.opponents.len() + evaluation.extended_opponents.len();
+    let games = opponents.saturating_mul(evaluation.batch_size.min(evaluation.games));
+    let games = games.min(traversal::Settings::MOST_IN_FLIGHT);
+    let capacity = config.traversal.walks_in_flight().max(games);
+    cpu_networks(config, architecture).start(&config.inference, capacity)
 }
 
 /// Gives the tensor operations of this thread, the fits', as many threads as the configuration says.

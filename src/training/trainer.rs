@@ -5,7 +5,7 @@ use super::{
     Role, Watcher,
     batches::{MemoryBatches, expect_as_many, sample},
     fit,
-    threads::{in_flight, start_engine, use_threads},
+    threads::{start_engine, use_threads},
 };
 use crate::{
     bots::ScriptedGame,
@@ -13,7 +13,7 @@ use crate::{
     encoding::Encoding,
     evaluation::{Arena, Diagnosed, OpponentReport},
     game::Player,
-    inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, RowShape, StopFlag},
+    inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
     random::{Purpose, Stream},
     replay::Memory,
@@ -46,10 +46,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
     /// # Errors
     /// Settings that do not fit each other or the game, or threads and memory that could not be had.
     pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
-        let shape = RowShape {
-            info_len: encoding.info_len(),
-            actions: encoding.num_actions(),
-        };
+        let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
         let walker = Walker::new(
             game,
             encoding,
@@ -58,8 +55,8 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             &config.self_play,
         )
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
-        let architecture = Architecture::new(&config.network, shape.info_len, shape.actions)?;
-        let (engine, networks) = start_engine(config, shape, &architecture)?;
+        let architecture = Architecture::new(&config.network, info_len, actions)?;
+        let (engine, networks) = start_engine(config, &architecture)?;
         let learner = |role: Role| {
             let mut stream = Stream::new(config.run.seed, Purpose::Weights, role.index() as u64, 0);
             let initial = architecture.initial(&mut stream);
@@ -72,7 +69,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
             };
             let number = role.index() as u64;
             let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
-            Memory::new(capacity, shape.info_len, shape.actions, stream)
+            Memory::new(capacity, info_len, actions, stream)
         };
         let [p0, p1, strategy] = Role::ALL;
         Ok(Self {
@@ -301,7 +298,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
         let before = memories.each_ref().map(Memory::len);
-        let in_flight = in_flight(&self.config);
+        let in_flight = self.config.traversal.walks_in_flight();
         self.engine
             .run(job, count, in_flight, stop, |index, walk| {
                 walks.merge(&walk.statistics);

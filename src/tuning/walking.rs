@@ -6,7 +6,9 @@ use crate::{
     checkpoint::Checkpoint,
     encoding::Encoding,
     game::Player,
-    inference::{self, CpuNetworks, Engine, EngineError, Head, Job, Lease, StopFlag, Stopped},
+    inference::{
+        self, CpuNetworks, Engine, EngineError, Head, HeadWeights, Job, Lease, StopFlag, Stopped,
+    },
     network::Architecture,
     random::{Purpose, Stream},
     traversal::{IterationWalks, Walker},
@@ -97,7 +99,9 @@ impl Weights {
 pub struct Walking<'a, G: ScriptedGame, E> {
     walker: Arc<Walker<G, E>>,
     networks: CpuNetworks<'a>,
-    weights: Weights,
+    heads: Vec<(Head, HeadWeights)>,
+    /// League snapshots among them.
+    snapshots: usize,
     seed: u64,
     /// Walks of an iteration.
     walks: usize,
@@ -121,10 +125,18 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
         start: Setting,
         stop: &StopFlag,
     ) -> Result<Self, MeasureError> {
+        let heads = weights.heads.iter().map(|(head, parameters)| {
+            let weights = networks.prepare(parameters.to_vec());
+            weights.map(|weights| (*head, weights))
+        });
+        let heads = heads
+            .collect::<Result<_, _>>()
+            .map_err(|error| MeasureError::Failed(error.into()))?;
         let mut walking = Self {
             walker: Arc::new(walker),
             networks,
-            weights,
+            heads,
+            snapshots: weights.snapshots,
             seed,
             walks,
             repeats: 1,
@@ -150,9 +162,8 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
             kernels: self.networks.kernels,
         };
         let (engine, networks) = self.networks.start(&settings, setting.in_flight)?;
-        for (head, parameters) in &self.weights.heads {
-            let head = *head;
-            let weights = self.networks.prepare(parameters.to_vec())?;
+        for (head, weights) in &self.heads {
+            let (head, weights) = (*head, weights.clone());
             let loaded = networks.with_all(move |network| network.load(head, &weights))?;
             loaded.into_iter().collect::<Result<(), _>>()?;
         }
@@ -167,7 +178,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
             walker: Arc::clone(&self.walker),
             seed: self.seed,
             iteration,
-            snapshots: self.weights.snapshots,
+            snapshots: self.snapshots,
         })
     }
 

@@ -3,5 +3,7 @@
 mod forward;
 mod interrupts;
 mod outputs;
+#[path = "../outside/mod.rs"]
+mod outside;
 mod program;
 mod scenarios;

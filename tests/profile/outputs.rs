@@ -1,6 +1,6 @@
 //! What a profiled run leaves.
 
-use crate::program::{Ended, command, finish, losses, repository, run};
+use crate::program::{Ended, command, ended, losses, repository, run};
 use serde_json::Value;
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -131,7 +131,8 @@ fn a_sampler_that_cannot_start_costs_the_flamegraph_and_not_the_run() {
     ];
     let mut command = command(place.path(), &arguments);
     // The sampler wants a temporary file.
-    let ended = finish(command.env("TMPDIR", place.path().join("missing")));
+    command.env("TMPDIR", place.path().join("missing"));
+    let ended = ended(command);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
         ended

@@ -3,6 +3,8 @@
 mod artefacts;
 mod failures;
 mod interrupts;
+#[path = "../outside/mod.rs"]
+mod outside;
 mod program;
 mod refusals;
 mod resume;

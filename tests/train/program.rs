@@ -1,27 +1,17 @@
 //! Running the program, and reading what it left.
 
-use assert_cmd::Command;
+pub use crate::outside::{Ended, ended};
+
+use crate::outside::command;
 use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
-
-/// No run of these tests takes longer on a machine that is not broken.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// A folder to run in; it goes with the value.
 pub struct Place(tempfile::TempDir);
-
-/// What a run said, and how it ended.
-#[derive(Debug)]
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
 
 impl Place {
     pub fn new() -> Self {
@@ -34,15 +24,7 @@ impl Place {
 
     /// `coorl-async ARGUMENTS` in this folder, without settings from this process's environment.
     pub fn command(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coorl-async"));
-        command.args(arguments).current_dir(self.0.path());
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("COORL_") || text == "RUST_LOG" {
-                command.env_remove(&name);
-            }
-        }
-        command
+        command(self.0.path(), arguments)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ended {
@@ -91,18 +73,6 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         } else {
             found.insert(path.clone(), fs::read(&path).expect("a file"));
         }
-    }
-}
-
-/// Runs a command to its end.
-pub fn ended(command: std::process::Command) -> Ended {
-    let output = Command::from_std(command).timeout(LIMIT).output();
-    let output = output.expect("the program runs and ends");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Ended {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
     }
 }
 

@@ -1,18 +1,14 @@
 //! The program from outside, on the smallest configuration.
 
-use assert_cmd::Command;
+use crate::outside::{Ended, command, ended, interrupted};
 use coorl_async::{config, tuning::FILES};
 use serde_json::Value;
 use std::{
     fs,
-    io::{BufRead, BufReader, Read},
     path::PathBuf,
-    process::Stdio,
     time::{Duration, Instant},
 };
 
-/// No run of these tests takes longer on a machine that is not broken.
-const LIMIT: Duration = Duration::from_secs(120);
 const SMOKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.yaml");
 
 /// Eight settings with the configured one.
@@ -28,13 +24,6 @@ const LISTS: [&str; 6] = [
 /// A folder to run in; it goes with the value.
 pub struct Place(tempfile::TempDir);
 
-#[derive(Debug)]
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
 impl Place {
     pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
@@ -49,27 +38,11 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_coorl-async"));
-        command.args(arguments).current_dir(self.0.path());
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("COORL_") || text == "RUST_LOG" {
-                command.env_remove(&name);
-            }
-        }
-        command
+        command(self.0.path(), arguments)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ended {
-        let command = self.command(arguments);
-        let output = Command::from_std(command).timeout(LIMIT).output();
-        let output = output.expect("the program runs and ends");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Ended {
-            code: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        ended(self.command(arguments))
     }
 }
 
@@ -202,38 +175,13 @@ fn a_checkpoint_gives_the_weights_and_must_fit() {
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
     let place = Place::new();
-    let mut command = place.command(&[&smoke("out")[..], &LISTS, &["--rounds", "1000"]].concat());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    let mut said = BufReader::new(child.stderr.take().expect("its standard error"));
-    let mut line = String::new();
-    while !line.contains("round 1,") {
-        line.clear();
-        assert!(said.read_line(&mut line).unwrap() > 0, "it ended early");
-    }
-    let id = i32::try_from(child.id()).unwrap();
-    // SAFETY: a signal to a child that has not been waited for.
-    assert_eq!(unsafe { libc::kill(id, libc::SIGINT) }, 0);
-    let started = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if started.elapsed() > Duration::from_secs(10) {
-            child.kill().unwrap();
-            panic!("it did not leave");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    assert_eq!(status.code(), Some(130));
-    let (mut stdout, mut stderr) = (String::new(), String::new());
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut stdout)
-        .unwrap();
-    said.read_to_string(&mut stderr).unwrap();
+    let command = place.command(&[&smoke("out")[..], &LISTS, &["--rounds", "1000"]].concat());
+    let Ended {
+        code,
+        stdout,
+        stderr,
+    } = interrupted(command, "round 1,");
+    assert_eq!(code, Some(130));
     assert!(
         stderr.contains("stopping: what was measured is kept"),
         "{stderr}"
