@@ -21,6 +21,8 @@ use pulp::{Arch, Simd, WithSimd};
 const TILE: usize = 6;
 /// Inputs taken per step of the inner loop, so that it checks bounds once per step.
 const STEP: usize = 8;
+/// Numbers in a cache line.
+const LINE: usize = 16;
 /// Vectors in a panel.
 const VECTORS: usize = 2;
 /// Rows that go through all layers together: their activations stay in a core's own cache.
@@ -235,8 +237,6 @@ impl LayerTask<'_> {
             // The tiles of this panel fetch the next one between them, a share each.
             let next = &next[..length.min(next.len())];
             let mut shares = next.chunks(next.len().div_ceil(rows.count.div_ceil(TILE)).max(1));
-            let weights = S::as_simd_f32s(weights).0.as_chunks::<VECTORS>().0;
-            let bias = &S::as_simd_f32s(bias).0.as_chunks::<VECTORS>().0[0];
             let mut first = 0;
             while first < rows.count {
                 let tile = Tile {
@@ -249,13 +249,14 @@ impl LayerTask<'_> {
                     out: &mut out[first * layer.width + number * panel..],
                     width: layer.width,
                 };
+                // A function of its own for each number of rows: compilers then keep its sums in registers.
                 first += match rows.count - first {
-                    1 => tile.run::<1>(simd),
-                    2 => tile.run::<2>(simd),
-                    3 => tile.run::<3>(simd),
-                    4 => tile.run::<4>(simd),
-                    5 => tile.run::<5>(simd),
-                    _ => tile.run::<TILE>(simd),
+                    1 => simd.vectorize(RowsOf::<1>(tile)),
+                    2 => simd.vectorize(RowsOf::<2>(tile)),
+                    3 => simd.vectorize(RowsOf::<3>(tile)),
+                    4 => simd.vectorize(RowsOf::<4>(tile)),
+                    5 => simd.vectorize(RowsOf::<5>(tile)),
+                    _ => simd.vectorize(RowsOf::<TILE>(tile)),
                 };
             }
         }
@@ -263,12 +264,13 @@ impl LayerTask<'_> {
 }
 
 /// A few rows times one panel.
-struct Tile<'a, S: Simd> {
+struct Tile<'a> {
     rows: &'a [f32],
     stride: usize,
-    /// By input.
-    weights: &'a [[S::f32s; VECTORS]],
-    bias: &'a [S::f32s; VECTORS],
+    /// `[inputs, panel width]`.
+    weights: &'a [f32],
+    /// `[panel width]`.
+    bias: &'a [f32],
     rectify: bool,
     /// Weights to fetch meanwhile.
     ahead: &'a [f32],
@@ -277,21 +279,30 @@ struct Tile<'a, S: Simd> {
     width: usize,
 }
 
-impl<S: Simd> Tile<'_, S> {
-    /// Computes `ROWS` rows and returns their number.
+/// A tile of so many rows; gives their number.
+struct RowsOf<'a, const ROWS: usize>(Tile<'a>);
+
+impl<const ROWS: usize> WithSimd for RowsOf<'_, ROWS> {
+    type Output = usize;
+
     #[inline(always)]
-    fn run<const ROWS: usize>(self, simd: S) -> usize {
-        let inputs = self.weights.len();
+    fn with_simd<S: Simd>(self, simd: S) -> usize {
+        let Self(tile) = self;
+        let weights = S::as_simd_f32s(tile.weights).0.as_chunks::<VECTORS>().0;
+        let bias = S::as_simd_f32s(tile.bias).0.as_chunks::<VECTORS>().0[0];
         let rows: [&[f32]; ROWS] =
-            std::array::from_fn(|row| &self.rows[row * self.stride..][..inputs]);
-        let mut sums = [*self.bias; ROWS];
-        let (steps, rest) = self.weights.as_chunks::<STEP>();
+            std::array::from_fn(|row| &tile.rows[row * tile.stride..][..weights.len()]);
+        let mut sums = [bias; ROWS];
+        let (steps, rest) = weights.as_chunks::<STEP>();
         let stepped = rows.map(|row| row.as_chunks::<STEP>());
-        let mut ahead = self
-            .ahead
-            .chunks(line_multiple(self.ahead.len().div_ceil(steps.len().max(1))));
+        let lines = tile.ahead.as_chunks::<LINE>().0;
+        let lines_per_step = lines.len().div_ceil(steps.len().max(1));
+        let mut lines = lines.iter();
         for (step, weights) in steps.iter().enumerate() {
-            prefetch(ahead.next().unwrap_or_default());
+            lines
+                .by_ref()
+                .take(lines_per_step)
+                .for_each(|line| prefetch(line));
             let inputs: [&[f32; STEP]; ROWS] = std::array::from_fn(|row| &stepped[row].0[step]);
             for (input, weights) in weights.iter().enumerate() {
                 accumulate(simd, &mut sums, weights, |row| inputs[row][input]);
@@ -302,10 +313,10 @@ impl<S: Simd> Tile<'_, S> {
         }
         let zero = simd.splat_f32s(0.0);
         for (row, sums) in sums.into_iter().enumerate() {
-            let out = &mut self.out[row * self.width..][..VECTORS * S::F32_LANES];
+            let out = &mut tile.out[row * tile.width..][..VECTORS * S::F32_LANES];
             for (out, sum) in S::as_mut_simd_f32s(out).0.iter_mut().zip(sums) {
                 // In this order a sum that is not a number stays one.
-                *out = if self.rectify {
+                *out = if tile.rectify {
                     simd.max_f32s(zero, sum)
                 } else {
                     sum
@@ -314,12 +325,6 @@ impl<S: Simd> Tile<'_, S> {
         }
         ROWS
     }
-}
-
-/// The least positive multiple of a cache line's numbers that is not below `length`.
-#[inline(always)]
-fn line_multiple(length: usize) -> usize {
-    length.max(1).next_multiple_of(16)
 }
 
 /// Adds one input of each row times its weights.
