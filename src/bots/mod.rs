@@ -1,11 +1,14 @@
 //! Scripted opponents.
 //!
 //! A [`Bot`] answers with a game action at any state; a [`ScriptedGame`] knows its bots by name. Those of Lost Cities are
-//! [`LostCitiesBot`].
+//! [`LostCitiesBot`]; the other games have [`RandomBot`] only.
 
 pub mod lost_cities;
 
+mod random;
+
 pub use lost_cities::LostCitiesBot;
+pub use random::RandomBot;
 
 use crate::game::{Action, Game};
 use crate::random::Randomness;

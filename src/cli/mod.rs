@@ -10,6 +10,7 @@
 
 pub mod config;
 pub mod doctor;
+mod games;
 pub mod profile;
 pub mod train;
 pub mod tune;

@@ -1,12 +1,10 @@
 //! `coorl-async train`: a run from a configuration, or on from a checkpoint.
 
-use super::{config::ConfigArgs, print, told};
+use super::{config::ConfigArgs, games::with_game, print, told};
 use crate::{
     checkpoint::{Checkpoint, locate},
-    config::{Config, GameKind, Loaded},
-    encoding::Slots,
+    config::{Config, Loaded},
     evaluation::table,
-    game::lost_cities::LostCities,
     inference::StopFlag,
     platform::leave,
     telemetry::{self, LogFormat, Logging, Progress, Retention, RunDir},
@@ -90,14 +88,10 @@ pub(super) fn train(
             resumption.checkpoint.iteration
         ),
     }
-    match config.game {
-        GameKind::LostCities => {
-            let game = LostCities::new(config.rules.clone())?;
-            let encoding = Slots::new(&game, &config.encoding);
-            let session = Session::new(game, encoding, config, folder.clone(), resumption)?;
-            session.run(&stop, watcher)
-        }
-    }
+    with_game!(config, |game, encoding| {
+        let session = Session::new(game, encoding, config, folder.clone(), resumption)?;
+        session.run(&stop, watcher)
+    })
 }
 
 /// The configuration of a resumed run comes first; what is given now wins.

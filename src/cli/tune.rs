@@ -2,15 +2,15 @@
 
 use super::{
     config::ConfigArgs,
+    games::with_game,
     print, told,
     train::{INTERRUPTED, check_device, stop_on_ctrl_c},
 };
 use crate::{
     bots::ScriptedGame,
     checkpoint::{Checkpoint, locate},
-    config::{Config, GameKind},
-    encoding::{Encoding, Slots},
-    game::lost_cities::LostCities,
+    config::Config,
+    encoding::Encoding,
     network::Architecture,
     platform::logical_cores,
     telemetry::{LiveText, LogFormat, Logging, Progress, fresh_folder, stamp},
@@ -74,13 +74,14 @@ pub fn run(args: &TuneArgs, log_format: LogFormat) -> anyhow::Result<ExitCode> {
     let checkpoint = checkpoint(args, config)?;
     Logging::init(log_format)?;
     loaded.notes.iter().for_each(|note| info!("{note}"));
-    match config.game {
-        GameKind::LostCities => {
-            let game = LostCities::new(config.rules.clone())?;
-            let encoding = Slots::new(&game, &config.encoding);
-            tune(game, encoding, args, config, plan, checkpoint.as_ref())
-        }
-    }
+    with_game!(config, |game, encoding| tune(
+        game,
+        encoding,
+        args,
+        config,
+        plan,
+        checkpoint.as_ref()
+    ))
 }
 
 fn tune<G: ScriptedGame, E: Encoding<G>>(

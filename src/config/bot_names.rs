@@ -1,8 +1,12 @@
 //! Which names the scripted opponents go by, and which variants they play.
 
-use super::schema::most_alike;
+use super::{GameKind, schema::most_alike};
 use crate::bots::{BotError, ScriptedGame};
-use crate::game::lost_cities::{LostCities, Rules};
+use crate::game::{
+    kuhn::Kuhn,
+    leduc::Leduc,
+    lost_cities::{LostCities, Rules},
+};
 
 /// The canonical names.
 pub(super) fn bot_names() -> &'static [&'static str] {
@@ -14,17 +18,22 @@ pub(super) fn normal(name: &str) -> String {
     name.trim().to_lowercase().replace('-', "_")
 }
 
-/// Whether a scripted opponent answers to `name` (trimmed, any case, `-` and `_` alike), whatever variants it plays.
+/// Whether a scripted opponent of some game answers to `name` (trimmed, any case, `-` and `_` alike). Lost Cities has those of the
+/// other games too.
 pub(super) fn is_bot_name(name: &str) -> bool {
     !matches!(
-        why_not(name, &Rules::default()),
+        why_not(name, GameKind::LostCities, &Rules::default()),
         Some(BotError::Unknown { .. })
     )
 }
 
-/// Why the bot `name` cannot play under `rules`; `None` if it can, or if the rules themselves are refused.
-pub(super) fn why_not(name: &str, rules: &Rules) -> Option<BotError> {
-    LostCities::new(rules.clone()).ok()?.bot(name).err()
+/// Why the bot `name` cannot play `game` under `rules`; `None` if it can, or if the rules themselves are refused.
+pub(super) fn why_not(name: &str, game: GameKind, rules: &Rules) -> Option<BotError> {
+    match game {
+        GameKind::LostCities => LostCities::new(rules.clone()).ok()?.bot(name).err(),
+        GameKind::Kuhn => Kuhn.bot(name).err(),
+        GameKind::Leduc => Leduc.bot(name).err(),
+    }
 }
 
 /// The bot name or one of `others` that is most like `name`.

@@ -1,10 +1,10 @@
 //! Settings that are fine one by one and make no sense together.
 
-use super::Config;
 use super::bot_names::{normal, why_not};
 use super::error::{Note, Problem, Reason, Source};
 use super::layer::Findings;
 use super::render::value_text;
+use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
 use crate::traversal::{CutoffPlayout, CutoffValue};
@@ -169,9 +169,16 @@ impl Search<'_> {
             asked.push(("evaluation.extended_opponents", extended));
         }
         for (key, names) in asked {
-            let mut refusals = names.iter().filter_map(|name| why_not(name, &config.rules));
+            let mut refusals = names
+                .iter()
+                .filter_map(|name| why_not(name, config.game, &config.rules));
             if let Some(refusal) = refusals.next() {
-                let keys = [key, "rules.n_colors", "rules.n_ranks", "rules.hand_size"];
+                let keys = match config.game {
+                    GameKind::LostCities => {
+                        vec![key, "rules.n_colors", "rules.n_ranks", "rules.hand_size"]
+                    }
+                    GameKind::Kuhn | GameKind::Leduc => vec![key, "game"],
+                };
                 self.contradiction(&keys, &refusal.to_string());
             }
         }

@@ -37,13 +37,17 @@ pub enum GameKind {
     /// Lost Cities and its variants (`rules`).
     #[default]
     LostCities,
+    /// Kuhn poker.
+    Kuhn,
+    /// Leduc poker.
+    Leduc,
 }
 
 /// Every setting of a run. Sections are owned by the modules that read them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The game: `lost_cities`.
+    /// The game: `lost_cities`, `kuhn` or `leduc`.
     pub game: GameKind,
     /// The run as a whole.
     pub run: crate::training::RunSettings,

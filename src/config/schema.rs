@@ -201,7 +201,7 @@ use Outside::{Clamped, RaisedToLow};
 /// Every key, in the order of the settings structs.
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
-    choice("game", &["lost_cities"]),
+    choice("game", &["lost_cities", "kuhn", "leduc"]),
 
     Key::new("run.experiment_name", Allowed::Name),
     integer("run.max_iterations", 1, COUNT).or_null(),

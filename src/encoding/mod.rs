@@ -2,14 +2,18 @@
 //!
 //! An encoding is a type apart from the rules. Networks, slots and replay know only its two lengths.
 
+mod kuhn;
+mod leduc;
 mod slots;
 
+pub use kuhn::KuhnBits;
+pub use leduc::LeducBits;
 pub use slots::Slots;
 
 use crate::game::{Action, ActionSet, Game, Player};
 use serde::{Deserialize, Serialize};
 
-/// Which blocks an info state has.
+/// Which blocks an info state of Lost Cities has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {

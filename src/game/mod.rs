@@ -8,11 +8,15 @@
 //! deal --> state --legal_actions--> action --chance_outcomes--> outcome --apply_outcome--> state ... payoff
 //! ```
 
+pub mod kuhn;
+pub mod leduc;
 pub mod lost_cities;
 
 mod action_set;
+mod enumerable;
 
 pub use action_set::{Action, ActionSet};
+pub use enumerable::Enumerable;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,10 @@
 //! What a run leaves for its continuation, and how it is taken up again.
 
-use super::{LearnerState, Role, Trainer};
+use super::{LearnerState, Role, TrainedGame, Trainer};
 use crate::{
-    bots::ScriptedGame,
     checkpoint::{Checkpoint, NetworkState, locate},
     config::Config,
     encoding::Encoding,
-    evaluation::Diagnosed,
     network::{Architecture, Moments},
     replay::{Journal, MemoryMark},
     telemetry::{MetricsError, MetricsFile, RunDir},
@@ -62,7 +60,7 @@ impl Replay {
     /// Opens the journals in `folder`, with the memories filled from those of `resumption`.
     ///
     /// Where replay contents are not kept the memories start empty, whatever the checkpoint has.
-    pub(super) fn open<G: ScriptedGame + Diagnosed, E: Encoding<G>>(
+    pub(super) fn open<G: TrainedGame, E: Encoding<G>>(
         trainer: &mut Trainer<G, E>,
         config: &Config,
         folder: &RunDir,
@@ -98,7 +96,7 @@ impl Replay {
 }
 
 /// The journal of one memory in `folder`, and how far it counts. The memory is filled from the journal in the folder of `source`.
-fn open_journal<G: ScriptedGame + Diagnosed, E: Encoding<G>>(
+fn open_journal<G: TrainedGame, E: Encoding<G>>(
     trainer: &mut Trainer<G, E>,
     role: Role,
     folder: &RunDir,
@@ -127,7 +125,7 @@ fn journal_path(folder: &Path, role: Role) -> PathBuf {
 }
 
 /// The state of `trainer` between two iterations; `marks` say how far the journals in the run's folder count.
-pub(super) fn checkpoint_of<G: ScriptedGame + Diagnosed, E: Encoding<G>>(
+pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
     trainer: &Trainer<G, E>,
     config: &Config,
     marks: Option<Vec<MemoryMark>>,
@@ -166,7 +164,7 @@ fn network_state(role: Role, architecture: &Architecture, state: LearnerState) -
 }
 
 /// Takes up networks, optimizers and league from `checkpoint`.
-pub(super) fn restore<G: ScriptedGame + Diagnosed, E: Encoding<G>>(
+pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
     trainer: &mut Trainer<G, E>,
     config: &Config,
     checkpoint: &Checkpoint,

@@ -10,7 +10,7 @@
 //! and when it is resumed it walks the same walks again.
 
 use super::{
-    IterationError, IterationReport, Phase, Resumption, Trainer, Watcher,
+    IterationError, IterationReport, Phase, Resumption, TrainedGame, Trainer, Watcher,
     durable::{Replay, checkpoint_of, restore},
     metrics,
 };
@@ -19,7 +19,7 @@ use crate::{
     checkpoint::{Checkpoint, numbered},
     config::Config,
     encoding::Encoding,
-    evaluation::{Diagnosed, OpponentReport, Schedule, table},
+    evaluation::{OpponentReport, Schedule, table},
     inference::StopFlag,
     replay::Journal,
     telemetry::{MetricsFile, MetricsRow, RunDir, iteration_line},
@@ -69,7 +69,7 @@ pub struct Session<G: ScriptedGame, E> {
     evaluation: Vec<OpponentReport>,
 }
 
-impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Session<G, E> {
+impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
     /// Prepares a run in `folder`: new, or going on from `resumption`.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::{
     FitPlan, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
-    Role, Watcher,
+    Role, TrainedGame, Watcher,
     batches::{MemoryBatches, expect_as_many, sample},
     fit,
     threads::{start_engine, use_threads},
@@ -11,7 +11,7 @@ use crate::{
     bots::ScriptedGame,
     config::Config,
     encoding::Encoding,
-    evaluation::{Arena, Diagnosed, OpponentReport},
+    evaluation::{Arena, OpponentReport},
     game::Player,
     inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
@@ -40,7 +40,7 @@ pub struct Trainer<G: ScriptedGame, E> {
     iteration: u32,
 }
 
-impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Trainer<G, E> {
+impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Fresh networks and empty memories.
     ///
     /// # Errors

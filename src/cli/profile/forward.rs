@@ -1,10 +1,9 @@
 //! `coorl-async profile forward`: the network alone, by batch size.
 
 use crate::{
-    cli::{config::ConfigArgs, print},
-    config::GameKind,
-    encoding::{Encoding, Slots},
-    game::lost_cities::LostCities,
+    cli::{config::ConfigArgs, games::with_game, print},
+    encoding::Encoding,
+    game::Game,
     network::{Architecture, Settings},
     profiling::{Curve, Effort, sweep, table, ways},
     random::{Purpose, Stream},
@@ -127,21 +126,17 @@ fn words(measured: &Measured) -> String {
 
 fn of_configuration(sources: &ConfigArgs) -> anyhow::Result<Vec<(String, Architecture, u64)>> {
     let config = sources.load()?.config;
-    let (inputs, outputs) = match config.game {
-        GameKind::LostCities => {
-            let game = LostCities::new(config.rules.clone())?;
-            let encoding = Slots::new(&game, &config.encoding);
-            (
-                Encoding::<LostCities>::info_len(&encoding),
-                Encoding::<LostCities>::num_actions(&encoding),
-            )
-        }
-    };
+    let (inputs, outputs) = with_game!(&config, |game, encoding| lengths(&game, &encoding));
     let head = |role: Role| {
         let architecture = Architecture::new(&config.network, inputs, outputs)?;
         Ok((role.name().to_owned(), architecture, role.index() as u64))
     };
     Role::ALL.into_iter().map(head).collect()
+}
+
+/// Values in an info state, and actions.
+fn lengths<G: Game, E: Encoding<G>>(_: &G, encoding: &E) -> (usize, usize) {
+    (encoding.info_len(), encoding.num_actions())
 }
 
 /// The network of these widths; the activation is the configuration's.

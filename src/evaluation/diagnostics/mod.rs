@@ -4,7 +4,7 @@ mod expeditions;
 
 pub use expeditions::ExpeditionDiagnostics;
 
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Player, kuhn::Kuhn, leduc::Leduc};
 
 /// A game that evaluation has diagnostics for.
 pub trait Diagnosed: Game {
@@ -29,4 +29,12 @@ impl<G: Game> GameDiagnostics<G> for () {
     fn record_end(&mut self, _: &G, _: &G::State, _: Player) {}
     fn merge(&mut self, _: Self) {}
     fn emit(&self, _: u64, _: u64, _: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl Diagnosed for Kuhn {
+    type Diagnostics = ();
+}
+
+impl Diagnosed for Leduc {
+    type Diagnostics = ();
 }

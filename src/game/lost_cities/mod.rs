@@ -4,6 +4,7 @@
 //! pile). Action ids are unified: `2i` play slot i, `2i + 1` discard slot i, `2S` draw the deck, `2S + 1 + c` draw pile c,
 //! with hand size S and colours c. Hands keep arrival order.
 
+mod enumerable;
 mod profile;
 mod rules;
 mod state;
