@@ -13,6 +13,7 @@
 
 mod arena;
 mod diagnostics;
+pub mod exploitability;
 mod pairing;
 mod policy;
 mod report;
