@@ -32,6 +32,8 @@ pub enum Purpose {
     Weights = 5,
     /// Benchmarks, self checks and tests.
     Trial = 6,
+    /// Which past policies of an average are kept, `(iteration, 0)`, and which play an evaluation: `(iteration, 1)`.
+    Average = 7,
 }
 
 /// A ChaCha8 stream whose 256-bit key spells out the seed, the purpose and two coordinates.

@@ -1,8 +1,10 @@
 //! Checkpoints: what was saved comes back bit for bit, and what is damaged is refused with its name and a remedy.
 
-use coorl_async::checkpoint::{Checkpoint, CheckpointError, NetworkState, locate, numbered};
+use coorl_async::checkpoint::{
+    Checkpoint, CheckpointError, NetworkState, PolicyMark, locate, numbered,
+};
 use coorl_async::random::{Purpose, Randomness, Stream};
-use coorl_async::replay::{Journal, Memory, Sample};
+use coorl_async::replay::{Checksum, Journal, Memory, Sample};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -44,6 +46,13 @@ fn checkpoint(iteration: u32) -> Checkpoint {
             vec![values(&mut stream, 16), values(&mut stream, 16)],
         ],
         memories: None,
+        policies: vec![PolicyMark {
+            iteration,
+            weight: 2.5,
+            offset: 48,
+            values: [7, 9],
+            checksum: Checksum::of(b"policies"),
+        }],
         metrics,
     };
     checkpoint.networks[0].parameters[0] = f32::NEG_INFINITY;

@@ -21,6 +21,7 @@ fn checkpoint(iteration: u32) -> Checkpoint {
         }],
         snapshots: Vec::new(),
         memories: None,
+        policies: Vec::new(),
         metrics: serde_json::Map::new(),
     }
 }

@@ -27,6 +27,7 @@ impl Checkpoint {
             networks,
             snapshots,
             memories: manifest.memories,
+            policies: manifest.policies,
             metrics: manifest.metrics,
         })
     }

@@ -1,6 +1,6 @@
 //! The manifest: everything about a checkpoint that is not a tensor.
 
-use super::{Checkpoint, CheckpointError};
+use super::{Checkpoint, CheckpointError, PolicyMark};
 use crate::replay::{Checksum, MemoryMark};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +27,8 @@ pub(super) struct Manifest {
     /// Networks in each league snapshot.
     pub snapshots: Vec<usize>,
     pub memories: Option<Vec<MemoryMark>>,
+    #[serde(default)]
+    pub policies: Vec<PolicyMark>,
     pub files: Vec<FileEntry>,
     pub metrics: Map<String, Value>,
     pub config: Value,
@@ -94,6 +96,7 @@ impl Manifest {
             networks: networks.collect(),
             snapshots: checkpoint.snapshots.iter().map(Vec::len).collect(),
             memories: checkpoint.memories.clone(),
+            policies: checkpoint.policies.clone(),
             files: files.collect(),
             metrics: checkpoint.metrics.clone(),
             config: checkpoint.config.clone(),

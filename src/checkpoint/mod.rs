@@ -8,6 +8,7 @@
 //!     optimizers.safetensors AdamW's moments, flat: `advantage_0.first_moment`, `advantage_0.second_moment`, ...
 //!     league.safetensors     past networks, flat, if there are any: `snapshot_000.0`, ...
 //! RUN/*.journal          replay contents (see `replay::journal`); the manifest says how far each counts
+//! RUN/policies.journal   past advantage networks of the average strategy, where it is made of them; the manifest says where each lies
 //! ```
 //!
 //! A folder is replaced in four steps: write `latest.new` and flush it to disk; rename `latest` to `latest.old`; rename
@@ -28,7 +29,7 @@ mod tensors;
 pub use error::CheckpointError;
 pub use folder::{LATEST, locate, numbered};
 
-use crate::replay::MemoryMark;
+use crate::replay::{Checksum, MemoryMark};
 
 /// What is saved, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +70,30 @@ pub struct NetworkState {
     pub step: u64,
 }
 
+/// Where the advantage networks of a past iteration lie in the run's `policies.journal`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyMark {
+    /// The iteration that walked with them.
+    pub iteration: u32,
+    /// Their share of the average, in proportion to the others'.
+    pub weight: f64,
+    /// Their first byte in the file.
+    pub offset: u64,
+    /// Parameters of each seat's network, float32.
+    pub values: [usize; 2],
+    /// Checksum of their bytes.
+    pub checksum: Checksum,
+}
+
+impl PolicyMark {
+    /// The first byte behind them.
+    pub(crate) fn end(&self) -> u64 {
+        let values: usize = self.values.iter().sum();
+        self.offset + (values * size_of::<f32>()) as u64
+    }
+}
+
 /// A run between two iterations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -90,6 +115,8 @@ pub struct Checkpoint {
     pub snapshots: Vec<Vec<Vec<f32>>>,
     /// Marks of the replay journals, when their contents are kept.
     pub memories: Option<Vec<MemoryMark>>,
+    /// Past policies of the average strategy, oldest first; none where it keeps none.
+    pub policies: Vec<PolicyMark>,
     /// Whatever else is worth reading off a checkpoint.
     pub metrics: serde_json::Map<String, serde_json::Value>,
 }

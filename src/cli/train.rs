@@ -208,6 +208,14 @@ pub(super) fn report(
         text += &table(&outcome.evaluation);
         text.push('\n');
     }
+    if let Some(measured) = outcome.exploitability
+        && outcome.ending != Ending::Interrupted
+    {
+        text += &format!(
+            "NashConv: average strategy {:.4}, current policies {:.4}\n\n",
+            measured.average, measured.current
+        );
+    }
     text += &format!("{}\n", folder.path().display());
     print(text.as_bytes())?;
     Ok(ExitCode::from(if outcome.ending == Ending::Interrupted {

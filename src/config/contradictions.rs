@@ -7,6 +7,7 @@ use super::render::value_text;
 use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
+use crate::training::AveragingScheme;
 use crate::traversal::{CutoffPlayout, CutoffValue};
 use std::collections::BTreeMap;
 
@@ -53,6 +54,14 @@ impl Search<'_> {
     fn strategy_samples(&mut self) {
         let traversal = &self.config.traversal;
         let policy = traversal.opponent_policy.as_str();
+        if self.config.averaging.scheme == AveragingScheme::SingleNetwork {
+            if policy == "average_strategy" {
+                let why = "the opponent would be the strategy network, which is not trained under averaging.scheme single_network; \
+                           choose another opponent_policy, or strategy_network";
+                self.contradiction(&["traversal.opponent_policy", "averaging.scheme"], why);
+            }
+            return;
+        }
         let opponent_can = matches!(policy, "network" | "self_play_league");
         let opponent = traversal.store_strategy_on_opponent_nodes;
         let stored = traversal.store_strategy_on_traverser_nodes || (opponent && opponent_can);

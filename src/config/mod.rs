@@ -69,6 +69,8 @@ pub struct Config {
     pub replay: crate::replay::Settings,
     /// The fits.
     pub optimization: crate::training::OptimizationSettings,
+    /// The average strategy.
+    pub averaging: crate::training::AveragingSettings,
     /// Sample weights by iteration.
     pub training_weighting: crate::training::WeightingSettings,
     /// Evaluation.

@@ -280,6 +280,9 @@ static KEYS: &[Key] = &[
     number("optimization.weight_decay", 0.0, 100.0),
     number("optimization.grad_clip", 0.0, 1e9).outside(RaisedToLow),
 
+    choice("averaging.scheme", &["strategy_network", "single_network"]),
+    integer("averaging.budget_mib", 1, 1_000_000),
+
     choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
     number("training_weighting.lcfr_alpha", 0.0, 100.0),
     number("training_weighting.dcfr_alpha", 0.0, 100.0),
@@ -294,6 +297,7 @@ static KEYS: &[Key] = &[
     integer("evaluation.max_steps", 1, COUNT),
     choice("evaluation.on_max_steps", &["score_diff", "loss", "draw"]),
     integer("evaluation.batch_size", 1, MAX_ROWS),
+    integer("evaluation.exploitability_every", 0, COUNT).outside(RaisedToLow),
     choice("evaluation.policy", &["greedy", "sampled"]),
 
     integer("checkpoint.save_every", 0, COUNT).outside(RaisedToLow),

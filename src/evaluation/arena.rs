@@ -1,9 +1,11 @@
 //! All games of an evaluation, in flight together.
 
 use super::diagnostics::Diagnosed;
-use super::{GameError, GameRecord, OpponentReport, Pairing, Settings, Tally};
+use super::pairing::Asking;
+use super::{Evaluated, GameError, GameRecord, OpponentReport, Pairing, Settings, Tally};
 use crate::bots::{BotError, ScriptedGame};
 use crate::encoding::Encoding;
+use crate::game::Player;
 use crate::inference::{Engine, EngineError, Job, Lease, StopFlag, Stopped};
 use crate::random::{Purpose, Stream};
 use std::sync::Arc;
@@ -35,11 +37,13 @@ pub enum EvaluationError {
     Engine(#[from] EngineError),
 }
 
-/// Where the average strategy meets its opponents.
+/// Where the evaluated policy meets its opponents.
 #[derive(Clone, Copy)]
 pub struct Arena<'a, G, E> {
-    /// Answers [`crate::inference::Head::STRATEGY`].
+    /// Answers the heads that `policy` names.
     pub engine: &'a Engine,
+    /// Who is evaluated.
+    pub policy: Evaluated,
     /// The rules.
     pub game: &'a G,
     /// The encoding the network was trained with.
@@ -83,6 +87,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Arena<'_, G, E> {
             game: self.game.clone(),
             encoding: self.encoding.clone(),
             opponents: bots.collect::<Result<_, _>>()?,
+            policy: self.policy,
             settings: settings.clone(),
             seed: self.seed,
             iteration,
@@ -122,6 +127,7 @@ struct EvaluationJob<G: ScriptedGame, E> {
     game: G,
     encoding: E,
     opponents: Vec<G::Bot>,
+    policy: Evaluated,
     settings: Settings,
     seed: u64,
     iteration: u32,
@@ -135,6 +141,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Job for EvaluationJob<G, E> {
         let pairing = Pairing {
             game: &self.game,
             encoding: &self.encoding,
+            reading: self.policy.reading(),
             opponent: &self.opponents[opponent],
             settings: &self.settings,
         };
@@ -144,7 +151,9 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Job for EvaluationJob<G, E> {
             u64::from(self.iteration),
             number as u64,
         );
-        match pairing.play(number, stream, lease).await {
+        let head = self.policy.head(number, Player::from_parity(number));
+        let mut source = Asking { lease, head };
+        match pairing.play(number, stream, &mut source).await {
             Err(GameError::Stopped(stopped)) => Err(stopped),
             played => Ok(played),
         }

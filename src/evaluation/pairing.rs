@@ -1,6 +1,6 @@
 //! One evaluation game as a suspendable future.
 
-use super::{OnMaxSteps, PolicyMode, Settings, diagnostics::GameDiagnostics};
+use super::{OnMaxSteps, PolicyMode, Reading, Settings, diagnostics::GameDiagnostics};
 use crate::bots::Bot;
 use crate::encoding::Encoding;
 use crate::game::{Action, Game, Player};
@@ -9,24 +9,30 @@ use crate::random::Stream;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// Where the logits of the average strategy come from: a leased slot, or a stand-in.
+/// Where the answers of the evaluated policy's network come from: a leased slot, or a stand-in.
 pub trait PolicySource: Send {
     /// The info state row (`[info_len]`) to encode into.
     fn info_mut(&mut self) -> &mut [f32];
-    /// The strategy logits (`[actions]`, illegal entries included) of the info state row.
+    /// The network's answer (`[actions]`, illegal entries included) to the info state row.
     ///
     /// # Errors
     /// [`Stopped`] when nobody answers any more.
-    fn logits(&mut self) -> impl Future<Output = Result<&[f32], Stopped>> + Send;
+    fn answer(&mut self) -> impl Future<Output = Result<&[f32], Stopped>> + Send;
 }
 
-impl PolicySource for Lease {
+/// A slot whose rows go to one head.
+pub(super) struct Asking<'a> {
+    pub(super) lease: &'a mut Lease,
+    pub(super) head: Head,
+}
+
+impl PolicySource for Asking<'_> {
     fn info_mut(&mut self) -> &mut [f32] {
-        Lease::info_mut(self)
+        self.lease.info_mut()
     }
-    async fn logits(&mut self) -> Result<&[f32], Stopped> {
-        self.request(Head::STRATEGY).await?;
-        Ok(self.answer())
+    async fn answer(&mut self) -> Result<&[f32], Stopped> {
+        self.lease.request(self.head).await?;
+        Ok(self.lease.answer())
     }
 }
 
@@ -38,7 +44,7 @@ pub enum GameError {
     Stopped(#[from] Stopped),
     /// No action follows from the answer.
     #[error(
-        "the strategy network's answer at ply {ply} has a legal action that is not a finite number, or the encoding offers no legal \
+        "the policy network's answer at ply {ply} has a legal action that is not a finite number, or the encoding offers no legal \
          action; lower optimization.learning_rate, set optimization.grad_clip, or go back to an earlier checkpoint"
     )]
     NoDecision {
@@ -67,7 +73,7 @@ pub struct Times {
     pub encoding: Duration,
     /// From request to resumption: queueing, the batch, and being woken. Games wait side by side, so a sum over games exceeds wall time.
     pub network: Duration,
-    /// From logits to an action.
+    /// From an answer to an action.
     pub postprocess: Duration,
     /// The opponent's decisions.
     pub opponent: Duration,
@@ -160,13 +166,15 @@ impl Lap {
     }
 }
 
-/// The average strategy and its opponent at one table.
+/// The evaluated policy and its opponent at one table.
 #[derive(Debug)]
 pub struct Pairing<'a, G, E, B> {
     /// The rules.
     pub game: &'a G,
     /// The policy's eyes and hands.
     pub encoding: &'a E,
+    /// How the policy's answers are read.
+    pub reading: Reading,
     /// The opponent.
     pub opponent: &'a B,
     /// `max_steps`, `on_max_steps` and `policy` are read.
@@ -232,12 +240,12 @@ impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
         self.encoding
             .encode(self.game, state, record.policy, legal, row);
         lap.add_to(&mut record.times.encoding);
-        let logits = source.logits().await?;
+        let answer = source.answer().await?;
         lap.add_to(&mut record.times.network);
         let mode: PolicyMode = self.settings.policy;
         let ply = record.plies();
         let decision = mode
-            .decide(logits, legal, stream)
+            .decide(self.reading, answer, legal, stream)
             .ok_or(GameError::NoDecision { ply })?;
         let action = self.encoding.to_game(self.game, state, decision.action);
         lap.add_to(&mut record.times.postprocess);

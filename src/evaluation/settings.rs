@@ -36,6 +36,9 @@ pub struct Settings {
     pub on_max_steps: OnMaxSteps,
     /// Games in flight per opponent, positive.
     pub batch_size: usize,
+    /// Iterations between measurements of NashConv, exact, in games of at most 5,000,000 histories (`traversal.max_depth` ends them); 0 =
+    /// never. Unless it is 0, the last iteration of a run is measured too.
+    pub exploitability_every: usize,
     /// How the average strategy picks its action: `greedy` (the likeliest) or `sampled` (as the strategy says).
     pub policy: PolicyMode,
 }
@@ -51,6 +54,7 @@ impl Default for Settings {
             max_steps: 10_000,
             on_max_steps: OnMaxSteps::ScoreDiff,
             batch_size: 64,
+            exploitability_every: 0,
             policy: PolicyMode::Greedy,
         }
     }

@@ -42,8 +42,9 @@ pub fn iteration_line(row: &MetricsRow) -> String {
 }
 
 fn is_headline(name: &str) -> bool {
-    name.starts_with("eval/")
-        && (name.ends_with("/win_rate0") || name.ends_with("/avg_score_diff0"))
+    name.starts_with("exploitability/")
+        || (name.starts_with("eval/")
+            && (name.ends_with("/win_rate0") || name.ends_with("/avg_score_diff0")))
 }
 
 fn shown(row: &MetricsRow, name: &str) -> String {

@@ -1,8 +1,11 @@
 //! What a run leaves for its continuation, and how it is taken up again.
 
-use super::{LearnerState, Role, TrainedGame, Trainer};
+use super::{
+    LearnerState, Role, TrainedGame, Trainer,
+    averaging::{PolicyJournal, read_policies},
+};
 use crate::{
-    checkpoint::{Checkpoint, NetworkState, locate},
+    checkpoint::{Checkpoint, NetworkState, PolicyMark, locate},
     config::Config,
     encoding::Encoding,
     network::{Architecture, Moments},
@@ -124,11 +127,54 @@ fn journal_path(folder: &Path, role: Role) -> PathBuf {
     folder.join(format!("{}.journal", role.name()))
 }
 
-/// The state of `trainer` between two iterations; `marks` say how far the journals in the run's folder count.
+/// The journal of past policies in `folder`, with the trainer's filled from that of `resumption`, and where they lie in it; `None` where
+/// the average strategy is not made of them.
+pub(super) fn open_policies<G: TrainedGame, E: Encoding<G>>(
+    trainer: &mut Trainer<G, E>,
+    folder: &RunDir,
+    resumption: Option<&Resumption>,
+) -> anyhow::Result<(Option<PolicyJournal>, Vec<PolicyMark>)> {
+    if trainer.policies().is_none() {
+        return Ok((None, Vec::new()));
+    }
+    let path = folder.path().join(PolicyJournal::FILE);
+    let Some(resumption) = resumption else {
+        return Ok((Some(PolicyJournal::create(&path)?), Vec::new()));
+    };
+    let Checkpoint {
+        iteration,
+        policies: marks,
+        ..
+    } = &resumption.checkpoint;
+    if *iteration > 0 && marks.is_empty() {
+        warn!(
+            "the average strategy starts anew at iteration {}: the checkpoint holds no past policies",
+            iteration + 1
+        );
+    }
+    let source = resumption.folder.join(PolicyJournal::FILE);
+    let policies = match marks.is_empty() {
+        true => Vec::new(),
+        false => read_policies(&source, marks)?,
+    };
+    let opened = if resumption.in_place(folder) && !marks.is_empty() {
+        (PolicyJournal::open(&path, marks)?, marks.clone())
+    } else {
+        let mut journal = PolicyJournal::create(&path)?;
+        let marks = journal.append(&policies)?;
+        (journal, marks)
+    };
+    trainer.restore_policies(policies);
+    Ok((Some(opened.0), opened.1))
+}
+
+/// The state of `trainer` between two iterations; `marks` say how far the journals in the run's folder count, `policies` where its past
+/// policies lie there.
 pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
     trainer: &Trainer<G, E>,
     config: &Config,
     marks: Option<Vec<MemoryMark>>,
+    policies: Vec<PolicyMark>,
 ) -> anyhow::Result<Checkpoint> {
     let architecture = trainer.architecture();
     let states = trainer.states()?;
@@ -145,6 +191,7 @@ pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
             .collect(),
         snapshots: trainer.league().map(|pair| pair.to_vec()).collect(),
         memories: marks,
+        policies,
         metrics: serde_json::Map::new(),
     })
 }
@@ -169,6 +216,12 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
     config: &Config,
     checkpoint: &Checkpoint,
 ) -> anyhow::Result<()> {
+    let game = serde_json::to_value(config.game)?;
+    let there = &checkpoint.config["game"];
+    ensure!(
+        *there == game,
+        "it was trained on game {there}, and game is {game} now; set game as it was"
+    );
     let rules = serde_json::to_value(&config.rules)?;
     ensure!(
         checkpoint.rules == rules,

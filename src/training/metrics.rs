@@ -1,6 +1,6 @@
 //! An iteration's report as a row of metrics.
 
-use super::{FitReport, IterationReport, LossKind, Phase, Role};
+use super::{Exploitability, FitReport, IterationReport, LossKind, Phase, Role};
 use crate::{
     bots::ScriptedGame, encoding::Encoding, platform, telemetry::MetricsRow, traversal::Walker,
 };
@@ -26,6 +26,10 @@ pub fn row<G: ScriptedGame, E: Encoding<G>>(
         .emit(&mut |name, value| row.set(format!("inference/{name}"), value));
     for games in &report.evaluation {
         games.emit(&mut |name, value| row.set(name, value));
+    }
+    if let Some(Exploitability { current, average }) = report.exploitability {
+        row.set("exploitability/nash_conv_current", current);
+        row.set("exploitability/nash_conv_average", average);
     }
     if let Some(bytes) = platform::peak_memory_bytes() {
         row.set("process/peak_memory_bytes", bytes);

@@ -6,9 +6,11 @@
 //! Trainer   weights --> executor    walks --> memories --> fits --> games against opponents
 //! ```
 
+mod averaging;
 mod batches;
 mod clock;
 mod durable;
+mod exploitability;
 mod fit;
 mod game;
 mod losses;
@@ -21,13 +23,15 @@ mod threads;
 mod trainer;
 
 pub use crate::traversal::IterationWalks;
+pub use averaging::{AveragingScheme, Settings as AveragingSettings};
 pub use batches::MemoryBatches;
 pub use clock::{Phase, PhaseClock};
 pub use durable::Resumption;
+pub use exploitability::Exploitability;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
 pub use game::TrainedGame;
 pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};
-pub use report::{IterationError, IterationReport, Watcher};
+pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{OptimizationSettings, RunSettings, WeightingMode, WeightingSettings};

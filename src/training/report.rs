@@ -1,6 +1,6 @@
 //! What an iteration tells: while it runs, and when it is over.
 
-use super::{FitReport, Phase, PhaseClock};
+use super::{Exploitability, FitReport, Phase, PhaseClock};
 use crate::{
     bots::ScriptedGame,
     evaluation::{EvaluationError, OpponentReport},
@@ -30,6 +30,17 @@ pub struct IterationReport<G: ScriptedGame> {
     pub first_open: [usize; 3],
     /// Games against opponents, when it was time for them.
     pub evaluation: Vec<OpponentReport>,
+    /// NashConv, when it was time for it.
+    pub exploitability: Option<Exploitability>,
+}
+
+/// What is measured after an iteration's fits.
+#[derive(Clone, Debug, Default)]
+pub struct Due<'a> {
+    /// The opponents to play, by name.
+    pub opponents: Vec<&'a str>,
+    /// Whether NashConv is computed.
+    pub exploitability: bool,
 }
 
 /// Told how far a phase is; see [`super::Trainer::iterate`].

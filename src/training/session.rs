@@ -3,15 +3,17 @@
 //! ```text
 //! RUN/config.yaml    what was asked for          RUN/metrics.jsonl   one row per iteration
 //! RUN/train.log      what was said               RUN/latest/         the last checkpoint
-//! RUN/*.journal      replay contents
+//! RUN/*.journal      replay contents, past policies
 //! ```
 //!
 //! An iteration either counts wholly or not at all: a run that is stopped inside one saves the state after the one before,
 //! and when it is resumed it walks the same walks again.
 
 use super::{
-    IterationError, IterationReport, Phase, Resumption, TrainedGame, Trainer, Watcher,
-    durable::{Replay, checkpoint_of, restore},
+    Due, Exploitability, IterationError, IterationReport, Phase, Resumption, TrainedGame, Trainer,
+    Watcher,
+    averaging::PolicyJournal,
+    durable::{Replay, checkpoint_of, open_policies, restore},
     metrics,
 };
 use crate::{
@@ -53,6 +55,8 @@ pub struct Outcome {
     pub checkpoint: PathBuf,
     /// The last evaluation.
     pub evaluation: Vec<OpponentReport>,
+    /// NashConv when it was last measured.
+    pub exploitability: Option<Exploitability>,
 }
 
 /// A run under way.
@@ -61,12 +65,15 @@ pub struct Session<G: ScriptedGame, E> {
     config: Config,
     folder: RunDir,
     journals: Option<[Journal; 3]>,
+    /// Where past policies go, if the average strategy is made of them.
+    policies: Option<PolicyJournal>,
     metrics: MetricsFile,
     started: Instant,
     /// The state after the last complete iteration, and whether it lies in `latest/`.
     last: Checkpoint,
     saved: bool,
     evaluation: Vec<OpponentReport>,
+    exploitability: Option<Exploitability>,
 }
 
 impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
@@ -88,12 +95,13 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
                 .context("the checkpoint cannot be resumed with this configuration")?;
         }
         let Replay { journals, marks } = Replay::open(&mut trainer, config, &folder, resumption)?;
+        let (policies, kept) = open_policies(&mut trainer, &folder, resumption)?;
         let metrics = match resumption {
             Some(resumption) => resumption.metrics(&folder)?,
             None => MetricsFile::create(&folder.metrics_file())?,
         };
         write_config(&folder, config)?;
-        let mut last = checkpoint_of(&trainer, config, marks)?;
+        let mut last = checkpoint_of(&trainer, config, marks, kept)?;
         if let Some(resumption) = resumption {
             last.metrics.clone_from(&resumption.checkpoint.metrics);
         }
@@ -103,10 +111,12 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
             saved: resumption.is_some_and(|resumption| resumption.is_latest_of(&folder)),
             folder,
             journals,
+            policies,
             metrics,
             started,
             last,
             evaluation: Vec::new(),
+            exploitability: None,
         })
     }
 
@@ -132,6 +142,7 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
             iteration: self.last.iteration,
             checkpoint: self.folder.latest_checkpoint(),
             evaluation: self.evaluation,
+            exploitability: self.exploitability,
         })
     }
 
@@ -167,12 +178,12 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
     ) -> Result<(), IterationError> {
         let limit = time_limit(&self.config);
         let (started, config) = (self.started, &self.config);
-        let opponents = |iteration: u32| {
+        let due = |iteration: u32| {
             let final_one =
                 iteration >= last || limit.is_some_and(|limit| started.elapsed() >= limit);
-            opponents_at(config, iteration, final_one)
+            due_at(config, iteration, final_one)
         };
-        let report = self.trainer.iterate(&opponents, stop, watcher)?;
+        let report = self.trainer.iterate(&due, stop, watcher)?;
         warn_of_skipped_steps(&report);
         let mut row = metrics::row(&report, self.trainer.walker());
         let saving = Instant::now();
@@ -182,6 +193,7 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
         metrics::set_checkpoint_time(&mut row, &report, saving.elapsed());
         self.metrics.append(&row).map_err(anyhow::Error::from)?;
         info!("{}", iteration_line(&row));
+        self.exploitability = report.exploitability.or(self.exploitability);
         if !report.evaluation.is_empty() {
             info!(
                 "evaluation after iteration {}\n{}",
@@ -210,7 +222,11 @@ impl<G: TrainedGame, E: Encoding<G>> Session<G, E> {
                 )
             }
         };
-        self.last = checkpoint_of(&self.trainer, &self.config, marks)?;
+        let kept = match (&mut self.policies, self.trainer.policies()) {
+            (Some(journal), Some(policies)) => journal.append(policies)?,
+            _ => Vec::new(),
+        };
+        self.last = checkpoint_of(&self.trainer, &self.config, marks, kept)?;
         self.last.metrics = row.to_json();
         self.saved = false;
         let settings = self.config.checkpoint.clone();
@@ -244,13 +260,20 @@ fn time_limit(config: &Config) -> Option<Duration> {
     Duration::try_from_secs_f64(60.0 * minutes).ok()
 }
 
-/// The opponents due: by schedule, and at the end of a run all of them.
-fn opponents_at(config: &Config, iteration: u32, final_one: bool) -> Vec<&str> {
+/// What is due: by schedule, and at the end of a run everything.
+fn due_at(config: &Config, iteration: u32, final_one: bool) -> Due<'_> {
     let schedule = Schedule::new(&config.evaluation);
+    let every = config.evaluation.exploitability_every;
     if final_one {
-        schedule.all_opponents()
+        Due {
+            opponents: schedule.all_opponents(),
+            exploitability: every > 0,
+        }
     } else {
-        schedule.opponents_at(iteration)
+        Due {
+            opponents: schedule.opponents_at(iteration),
+            exploitability: every > 0 && (iteration as usize).is_multiple_of(every),
+        }
     }
 }
 

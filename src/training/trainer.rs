@@ -1,9 +1,11 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
 use super::{
-    FitPlan, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
-    Role, TrainedGame, Watcher,
+    Due, Exploitability, FitPlan, FitReport, IterationError, IterationReport, Learner,
+    LearnerState, Phase, PhaseClock, Role, TrainedGame, Watcher,
+    averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
     batches::{MemoryBatches, expect_as_many, sample},
+    exploitability::Meter,
     fit,
     threads::{start_engine, use_threads},
 };
@@ -34,6 +36,10 @@ pub struct Trainer<G: ScriptedGame, E> {
     networks: NetworkControl<LaneNetworks>,
     learners: [Learner; 3],
     memories: [Memory; 3],
+    /// How the average strategy comes about.
+    average: Box<dyn Averaging>,
+    /// The whole game, where its exploitability is asked for.
+    meter: Option<Meter>,
     /// League snapshots of both advantage networks, oldest first.
     league: VecDeque<[Vec<f32>; 2]>,
     /// Iterations completed.
@@ -71,9 +77,25 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
             Memory::new(capacity, info_len, actions, stream)
         };
+        let matching = Matching {
+            epsilon: config.traversal.regret_matching_epsilon,
+            fallback: config.regret_matching.all_negative_fallback,
+        };
+        let meter = (config.evaluation.exploitability_every > 0).then(|| {
+            let (game, encoding) = (walker.game(), walker.encoding());
+            Meter::new(game, encoding, &architecture, matching, config)
+        });
+        let average = averaging(
+            &config.averaging,
+            &config.training_weighting,
+            matching,
+            config.run.seed,
+        );
         let [p0, p1, strategy] = Role::ALL;
         Ok(Self {
             walker: Arc::new(walker),
+            average,
+            meter: meter.transpose()?,
             engine,
             networks,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
@@ -128,6 +150,16 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         self.league.iter()
     }
 
+    /// The past policies that the average strategy is made of, oldest first; `None` where it is not.
+    pub fn policies(&self) -> Option<&[KeptPolicy]> {
+        self.average.history().map(PolicyHistory::entries)
+    }
+
+    /// Continues with these past policies, oldest first.
+    pub fn restore_policies(&mut self, policies: Vec<KeptPolicy>) {
+        self.average.restore(policies);
+    }
+
     /// Continues after `iteration` with networks, optimizers and league as they were then.
     ///
     /// # Errors
@@ -146,14 +178,13 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         Ok(())
     }
 
-    /// One iteration: walks, fits, evaluation, league snapshot when due. `opponents` is asked after the fits whom to evaluate
-    /// against, if anyone.
+    /// One iteration: walks, fits, evaluation, league snapshot when due. `due` is asked after the fits what to measure.
     ///
     /// # Errors
     /// [`IterationError::Interrupted`] soon after `stop` is raised, else what failed.
     pub fn iterate<'a>(
         &mut self,
-        opponents: &dyn Fn(u32) -> Vec<&'a str>,
+        due: &dyn Fn(u32) -> Due<'a>,
         stop: &StopFlag,
         watcher: &mut dyn Watcher,
     ) -> Result<IterationReport<G>, IterationError> {
@@ -161,6 +192,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let iteration = self.iteration + 1;
         let mut clock = PhaseClock::default();
         self.upload()?;
+        let walking = self.advantage_networks()?;
         let (walks, batches) = self.traverse(iteration, &mut clock, stop, watcher)?;
         let mut fits = [None, None, None];
         let mut sample_seconds = [0.0; 3];
@@ -179,9 +211,16 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
                 );
             }
         }
+        self.average.walked(iteration, walking);
         let evaluating = Instant::now();
-        let evaluation = self.evaluate(&opponents(iteration), iteration, stop, watcher)?;
-        if !evaluation.is_empty() {
+        let due = due(iteration);
+        let evaluation = self.evaluate(&due.opponents, iteration, stop, watcher)?;
+        let exploitability = if due.exploitability {
+            self.exploitability()?
+        } else {
+            None
+        };
+        if !evaluation.is_empty() || exploitability.is_some() {
             clock.add(Phase::Evaluation, evaluating.elapsed());
         }
         self.take_league_snapshot(iteration)?;
@@ -197,7 +236,26 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             samples: self.memories.each_ref().map(Memory::len),
             first_open: self.memories.each_ref().map(Memory::first_open_len),
             evaluation,
+            exploitability,
         })
+    }
+
+    /// NashConv of the current policies and of the average strategy; `None` where `evaluation.exploitability_every` is 0.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn exploitability(&mut self) -> anyhow::Result<Option<Exploitability>> {
+        let networks = self.advantage_networks()?;
+        let strategy = self.snapshot(Role::Strategy)?;
+        let Some(meter) = &self.meter else {
+            return Ok(None);
+        };
+        let current = meter.advantages(&networks)?;
+        let average = self.average.profile(meter, &strategy)?;
+        Ok(Some(Exploitability {
+            current: meter.nash_conv(&current),
+            average: meter.nash_conv(&average),
+        }))
     }
 
     /// Plays the average strategy against `opponents` on the deals of `iteration`.
@@ -214,7 +272,13 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         if opponents.is_empty() {
             return Ok(Vec::new());
         }
-        self.upload_role(Role::Strategy)?;
+        let strategy = self.snapshot(Role::Strategy)?;
+        let mut stream = Stream::new(self.config.run.seed, Purpose::Average, iteration.into(), 1);
+        let games = self.config.evaluation.games;
+        let Cast { policy, weights } = self.average.cast(&strategy, games, &mut stream);
+        for (head, parameters) in weights {
+            self.upload_weights(head, parameters.to_vec())?;
+        }
         self.networks.with(|_| tch::set_num_threads(1))?;
         watcher.begin(
             Phase::Evaluation,
@@ -222,6 +286,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         );
         let arena = Arena {
             engine: &self.engine,
+            policy,
             game: self.walker.game(),
             encoding: self.walker.encoding(),
             settings: &self.config.evaluation,
@@ -255,10 +320,18 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     }
 
     fn upload_role(&self, role: Role) -> Result<(), IterationError> {
-        let weights = self.learners[role.index()]
-            .snapshot()
-            .map_err(anyhow::Error::from)?;
-        self.upload_weights(role.head(), weights)
+        self.upload_weights(role.head(), self.snapshot(role)?)
+    }
+
+    /// The flat parameters of a network as the executor gets them.
+    fn snapshot(&self, role: Role) -> anyhow::Result<Vec<f32>> {
+        Ok(self.learners[role.index()].snapshot()?)
+    }
+
+    /// The current advantage networks by seat.
+    fn advantage_networks(&self) -> anyhow::Result<[Vec<f32>; 2]> {
+        let [p0, p1] = Player::BOTH.map(|player| self.snapshot(Role::Advantage(player)));
+        Ok([p0?, p1?])
     }
 
     fn upload_weights(&self, head: Head, weights: Vec<f32>) -> Result<(), IterationError> {
@@ -344,7 +417,11 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             ),
         };
         let memory = &self.memories[role.index()];
-        if memory.is_empty() || steps == 0 {
+        let wanted = match role {
+            Role::Advantage(_) => true,
+            Role::Strategy => self.average.fits_strategy_network(),
+        };
+        if memory.is_empty() || steps == 0 || !wanted {
             return Ok(None);
         }
         watcher.begin(phase, steps);
@@ -386,9 +463,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             && settings.max_snapshots > 0
             && (iteration as usize).is_multiple_of(settings.snapshot_every.max(1));
         if due {
-            let [p0, p1, _] = &self.learners;
-            let snapshot = |learner: &Learner| learner.snapshot().map_err(anyhow::Error::from);
-            self.league.push_back([snapshot(p0)?, snapshot(p1)?]);
+            let networks = self.advantage_networks()?;
+            self.league.push_back(networks);
             while self.league.len() > settings.max_snapshots {
                 self.league.pop_front();
             }

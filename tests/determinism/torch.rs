@@ -6,7 +6,7 @@ use coorl_async::{
     encoding::Slots,
     game::lost_cities::LostCities,
     inference::{Kernels, StopFlag},
-    training::Trainer,
+    training::{Due, Trainer},
 };
 
 /// What two iterations leave: memories, the bits of all weights, the walks' metrics, the games' results.
@@ -51,7 +51,10 @@ fn train(batching: Batching, kernels: Kernels, deterministic: bool) -> Trained {
     for _ in 0..2 {
         let report = trainer
             .iterate(
-                &|_| vec!["random", "safe_heuristic"],
+                &|_| Due {
+                    opponents: vec!["random", "safe_heuristic"],
+                    ..Due::default()
+                },
                 &StopFlag::default(),
                 &mut (),
             )

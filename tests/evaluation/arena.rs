@@ -4,7 +4,7 @@ use crate::players::{Patient, Shadow};
 use crate::{classic, play, report, settings};
 use coorl_async::bots::{BotError, ScriptedGame};
 use coorl_async::evaluation::{
-    Arena, EvaluationError, GameError, OnMaxSteps, OpponentReport, Settings,
+    Arena, Evaluated, EvaluationError, GameError, OnMaxSteps, OpponentReport, Settings,
 };
 use coorl_async::game::lost_cities::LostCities;
 use coorl_async::inference::{
@@ -91,6 +91,7 @@ fn evaluate(
     let (game, encoding) = (classic(), Shadow(POLICY));
     let arena = Arena {
         engine,
+        policy: Evaluated::StrategyNetwork,
         game: &game,
         encoding: &encoding,
         settings,

@@ -9,7 +9,7 @@ mod timeouts;
 use coorl_async::bots::Bot;
 use coorl_async::evaluation::{
     ExpeditionDiagnostics, GameError, GameRecord, OnMaxSteps, OpponentReport, Pairing, PolicyMode,
-    Settings, Tally, table,
+    Reading, Settings, Tally, table,
 };
 use coorl_async::game::lost_cities::{LostCities, Rules};
 use coorl_async::game::{Game, Player};
@@ -62,6 +62,7 @@ fn play(
     let pairing = Pairing {
         game,
         encoding: &encoding,
+        reading: Reading::Logits,
         opponent,
         settings,
     };
@@ -307,6 +308,7 @@ fn a_stopped_source_and_a_broken_answer_end_the_game_with_an_error() {
     let pairing = Pairing {
         game: &game,
         encoding: &encoding,
+        reading: Reading::Logits,
         opponent: &Endless,
         settings: &limits,
     };

@@ -124,7 +124,7 @@ impl PolicySource for Echo {
     fn info_mut(&mut self) -> &mut [f32] {
         &mut self.0
     }
-    async fn logits(&mut self) -> Result<&[f32], Stopped> {
+    async fn answer(&mut self) -> Result<&[f32], Stopped> {
         Ok(&self.0)
     }
 }
@@ -139,7 +139,7 @@ impl PolicySource for Canned {
     fn info_mut(&mut self) -> &mut [f32] {
         &mut self.row
     }
-    async fn logits(&mut self) -> Result<&[f32], Stopped> {
+    async fn answer(&mut self) -> Result<&[f32], Stopped> {
         self.row = self.answers.pop_front().ok_or(Stopped)?;
         Ok(&self.row)
     }

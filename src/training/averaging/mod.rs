@@ -1,0 +1,118 @@
+//! The average strategy: what counterfactual regret minimisation converges to, and how a run comes by it.
+//!
+//! ```text
+//! networks an iteration walked with --> Averaging --> who plays evaluation games
+//! samples of the walks, fits        -->           --> the exact average in small games
+//! ```
+//!
+//! A scheme is a type behind [`Averaging`]: one file, and one line in [`averaging`].
+
+mod history;
+mod journal;
+mod single_network;
+mod strategy_network;
+
+pub use history::{KeptPolicy, PolicyHistory};
+pub(super) use journal::{PolicyJournal, read as read_policies};
+pub use single_network::SingleNetwork;
+pub use strategy_network::StrategyNetwork;
+
+use super::{exploitability::Meter, settings::WeightingSettings};
+use crate::{
+    evaluation::{Evaluated, exploitability::Profile},
+    inference::Head,
+    random::Stream,
+    regret::Fallback,
+};
+use serde::{Deserialize, Serialize};
+
+/// How the average strategy comes about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AveragingScheme {
+    /// A network fitted to the policies that were seen at the opponent's decisions (Brown et al. 2019).
+    #[default]
+    StrategyNetwork,
+    /// Every iteration's advantage networks are kept; a game is played by one pair of them, drawn by weight (single Deep CFR, Steinberger 2019).
+    SingleNetwork,
+}
+
+/// The average strategy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `strategy_network` or `single_network`. The latter needs no strategy samples and no strategy fits.
+    pub scheme: AveragingScheme,
+    /// MiB that past advantage networks may take under `single_network`, positive. Beyond it two neighbours in time become one, drawn by
+    /// weight, that carries both weights: the average stays right in expectation.
+    pub budget_mib: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            scheme: AveragingScheme::StrategyNetwork,
+            budget_mib: 1_024,
+        }
+    }
+}
+
+/// How the answers of advantage networks become policies.
+#[derive(Clone, Copy, Debug)]
+pub struct Matching {
+    /// Regret matching falls back when positive advantages sum to no more than this.
+    pub epsilon: f64,
+    /// What to play then.
+    pub fallback: Fallback,
+}
+
+/// Who plays evaluation games, and the weights that the executor needs for it.
+pub struct Cast<'a> {
+    /// Who is evaluated.
+    pub policy: Evaluated,
+    /// Flat parameters by head; none for heads that have theirs.
+    pub weights: Vec<(Head, &'a [f32])>,
+}
+
+/// One way to come by the average strategy.
+pub trait Averaging: Send {
+    /// Whether the strategy network is fitted to strategy samples.
+    fn fits_strategy_network(&self) -> bool;
+
+    /// Takes in the flat parameters of the advantage networks that `iteration` (from 1) walked with.
+    fn walked(&mut self, iteration: u32, networks: [Vec<f32>; 2]);
+
+    /// Who plays `games` games of an evaluation. `strategy` is the strategy network; what is drawn comes from `stream`.
+    fn cast<'a>(&'a self, strategy: &'a [f32], games: usize, stream: &mut Stream) -> Cast<'a>;
+
+    /// The exact average in the game that `meter` knows whole.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    fn profile(&mut self, meter: &Meter, strategy: &[f32]) -> anyhow::Result<Profile>;
+
+    /// The past networks kept, if the scheme keeps any.
+    fn history(&self) -> Option<&PolicyHistory> {
+        None
+    }
+
+    /// Goes on from past networks kept earlier.
+    fn restore(&mut self, _history: Vec<KeptPolicy>) {}
+}
+
+/// The scheme of these settings.
+pub fn averaging(
+    settings: &Settings,
+    weighting: &WeightingSettings,
+    matching: Matching,
+    seed: u64,
+) -> Box<dyn Averaging> {
+    match settings.scheme {
+        AveragingScheme::StrategyNetwork => Box::new(StrategyNetwork),
+        AveragingScheme::SingleNetwork => {
+            let budget = settings.budget_mib << 20;
+            let history = PolicyHistory::new(weighting.clone(), budget, seed);
+            Box::new(SingleNetwork::new(history, matching))
+        }
+    }
+}
