@@ -28,7 +28,7 @@ pub enum Purpose {
     Minibatch = 3,
     /// The deal and the players of one evaluation game: `(iteration, game)`.
     Evaluation = 4,
-    /// The initial weights of one network: `(network number, 0)`.
+    /// The initial weights of one network: `(network number, 0)`, or `(network number, iteration)` where it starts anew.
     Weights = 5,
     /// Benchmarks, self checks and tests.
     Trial = 6,

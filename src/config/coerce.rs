@@ -6,6 +6,7 @@
 use super::bot_names::{is_bot_name, nearest_name, normal};
 use super::error::Reason;
 use super::schema::{Allowed, Key, NETWORK_POLICIES, Outside, most_alike};
+use crate::training::Reinitialise;
 use figment::value::{Empty, Num, Value};
 
 /// A value that its key may hold.
@@ -61,7 +62,11 @@ pub(super) fn coerce(key: &Key, value: &Value) -> Result<Coerced, Reason> {
             })
         }
         Allowed::Bots => bots(key, value).map(Coerced::from),
-        Allowed::Choice { .. } | Allowed::Name | Allowed::Device | Allowed::OpponentPolicy => {
+        Allowed::Choice { .. }
+        | Allowed::Name
+        | Allowed::Occasions
+        | Allowed::Device
+        | Allowed::OpponentPolicy => {
             let text = text(value).ok_or_else(|| wrong_type(key))?;
             word(key, text).map(|word| Value::from(word).into())
         }
@@ -94,6 +99,12 @@ fn word(key: &Key, text: String) -> Result<String, Reason> {
             Err(Some(remedy)) => Err(Reason::Unavailable { remedy }),
             Err(None) => Err(not_allowed(key, most_alike(&word, names.iter().copied()))),
         },
+        Allowed::Occasions => {
+            let known = ["never", "always"].into_iter();
+            text.parse::<Reinitialise>()
+                .map(|occasions| occasions.to_string())
+                .map_err(|_| not_allowed(key, most_alike(&word, known)))
+        }
         Allowed::Device => {
             let device = text.trim().to_lowercase();
             let known = ["auto", "cpu", "cuda"].into_iter();

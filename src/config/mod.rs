@@ -71,6 +71,8 @@ pub struct Config {
     pub optimization: crate::training::OptimizationSettings,
     /// The average strategy.
     pub averaging: crate::training::AveragingSettings,
+    /// Where fits start, what they learn from, which weights they keep.
+    pub training: crate::training::TrainingSettings,
     /// Sample weights by iteration.
     pub training_weighting: crate::training::WeightingSettings,
     /// Evaluation.

@@ -1,6 +1,7 @@
 //! The table of keys: what each may hold. The defaults themselves stand in the settings structs.
 
 use super::bot_names::bot_names;
+use crate::training::Reinitialise;
 use std::fmt;
 
 /// What becomes of a number outside its range.
@@ -50,6 +51,8 @@ pub enum Allowed {
     },
     /// A text that can name a folder.
     Name,
+    /// When something happens: `never`, `always` or `every N`.
+    Occasions,
     /// A device: `auto`, `cpu`, `cuda` or `cuda:N`.
     Device,
     /// A policy of networks, or a scripted opponent.
@@ -77,6 +80,7 @@ impl fmt::Display for Allowed {
             Allowed::Name => f.write_str(
                 "a text of at most 200 characters on one line, with at least one letter or digit",
             ),
+            Allowed::Occasions => f.write_str(Reinitialise::ALLOWED),
             Allowed::Device => f.write_str("auto, cpu, cuda, cuda:N"),
             Allowed::OpponentPolicy => {
                 write!(f, "{}, or a bot: ", NETWORK_POLICIES.join(", "))?;
@@ -282,6 +286,9 @@ static KEYS: &[Key] = &[
 
     choice("averaging.scheme", &["strategy_network", "single_network"]),
     integer("averaging.budget_mib", 1, 1_000_000),
+
+    Key::new("training.reinitialise", Allowed::Occasions),
+    Key::new("training.reinitialise_strategy", Allowed::Occasions),
 
     choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
     number("training_weighting.lcfr_alpha", 0.0, 100.0),

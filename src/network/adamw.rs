@@ -91,6 +91,18 @@ impl AdamW {
         self.steps
     }
 
+    /// Forgets the steps taken, as if the optimizer were new.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn reset(&mut self) -> Result<(), TensorError> {
+        let _guard = tch::no_grad_guard();
+        let _ = self.m.f_zero_()?;
+        let _ = self.v.f_zero_()?;
+        self.steps = 0;
+        Ok(())
+    }
+
     /// A copy of what the next step depends on.
     ///
     /// # Errors

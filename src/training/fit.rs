@@ -129,6 +129,16 @@ impl Learner {
         })
     }
 
+    /// Starts anew at the parameters `initial` (`[num_parameters]`), with an optimizer that has taken no step.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`], before anything has changed; failures of the device.
+    pub fn reset(&mut self, initial: &[f32]) -> Result<(), LearnerError> {
+        self.restore(initial)?;
+        self.optimizer.reset()?;
+        Ok(())
+    }
+
     /// The network.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture

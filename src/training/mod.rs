@@ -12,9 +12,11 @@ mod clock;
 mod durable;
 mod exploitability;
 mod fit;
+mod fitting;
 mod game;
 mod losses;
 mod metrics;
+mod reinitialise;
 mod report;
 mod role;
 mod session;
@@ -32,8 +34,11 @@ pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatch
 pub use game::TrainedGame;
 pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};
 pub use report::{Due, IterationError, IterationReport, Watcher};
+pub use reinitialise::{Reinitialise, UnknownOccasion};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
-pub use settings::{OptimizationSettings, RunSettings, WeightingMode, WeightingSettings};
+pub use settings::{
+    OptimizationSettings, RunSettings, TrainingSettings, WeightingMode, WeightingSettings,
+};
 pub use threads::cpu_networks;
 pub use trainer::Trainer;

@@ -1,5 +1,6 @@
 //! Settings of a run and of its fits.
 
+use super::Reinitialise;
 use serde::{Deserialize, Serialize};
 
 /// A run as a whole.
@@ -116,4 +117,15 @@ impl Default for OptimizationSettings {
             grad_clip: 1.0,
         }
     }
+}
+
+/// Where fits start, what they learn from, and which weights they keep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// When the advantage networks start anew, before the fits of an iteration: `never`, `always` or `every N`. A fresh network needs more
+    /// steps (`optimization.advantage_updates_per_iteration`) than one that goes on.
+    pub reinitialise: Reinitialise,
+    /// The same for the strategy network. It learns one policy, whose samples only gather: going on loses nothing and needs fewer steps.
+    pub reinitialise_strategy: Reinitialise,
 }

@@ -1,13 +1,13 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
 use super::{
-    Due, Exploitability, FitPlan, FitReport, IterationError, IterationReport, Learner,
-    LearnerState, Phase, PhaseClock, Role, TrainedGame, Watcher,
+    Due, Exploitability, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase,
+    PhaseClock, Role, TrainedGame, Watcher,
     averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
-    batches::{MemoryBatches, expect_as_many, sample},
+    batches::{expect_as_many, sample},
     exploitability::Meter,
-    fit,
-    threads::{start_engine, use_threads},
+    fitting::{RoleFit, new_learner},
+    threads::start_engine,
 };
 use crate::{
     bots::ScriptedGame,
@@ -63,11 +63,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
         let architecture = Architecture::new(&config.network, info_len, actions)?;
         let (engine, networks) = start_engine(config, &architecture)?;
-        let learner = |role: Role| {
-            let mut stream = Stream::new(config.run.seed, Purpose::Weights, role.index() as u64, 0);
-            let initial = architecture.initial(&mut stream);
-            Learner::new(architecture.clone(), &initial, &config.optimization)
-        };
+        let learner = |role| new_learner(config, &architecture, role);
         let memory = |role: Role| {
             let capacity = match role {
                 Role::Advantage(_) => config.replay.advantage_capacity,
@@ -401,60 +397,17 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         stop: &StopFlag,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<FitReport>, IterationError> {
-        let optimization = &self.config.optimization;
-        let (steps, rows, first_open, phase) = match role {
-            Role::Advantage(_) => (
-                optimization.advantage_updates_per_iteration,
-                optimization.advantage_batch_size,
-                optimization.advantage_first_open_fraction,
-                Phase::AdvantageFit,
-            ),
-            Role::Strategy => (
-                optimization.strategy_updates_per_iteration,
-                optimization.strategy_batch_size,
-                0.0,
-                Phase::StrategyFit,
-            ),
-        };
-        let memory = &self.memories[role.index()];
-        let wanted = match role {
-            Role::Advantage(_) => true,
-            Role::Strategy => self.average.fits_strategy_network(),
-        };
-        if memory.is_empty() || steps == 0 || !wanted {
+        if role == Role::Strategy && !self.average.fits_strategy_network() {
             return Ok(None);
         }
-        watcher.begin(phase, steps);
-        use_threads(&self.config);
-        let number = role.index() as u64;
-        let stream = Stream::new(
-            self.config.run.seed,
-            Purpose::Minibatch,
-            iteration.into(),
-            number,
-        );
-        let mut minibatches =
-            MemoryBatches::new(memory, rows, stream, first_open).map_err(anyhow::Error::from)?;
-        let plan = FitPlan {
-            loss: role.loss(),
-            steps,
+        let index = role.index();
+        let fit = RoleFit {
+            config: &self.config,
+            role,
             iteration,
-            weighting: &self.config.training_weighting,
         };
-        let learner = &mut self.learners[role.index()];
-        let mut step = 0;
-        let report = fit(learner, &plan, &mut minibatches, || {
-            watcher.advance(step, 0);
-            step += 1;
-            stop.is_raised()
-        })?;
-        watcher.advance(report.steps_run, 0);
-        *sample_seconds = minibatches.sampling().as_secs_f64();
-        if stop.is_raised() {
-            Err(IterationError::Interrupted)
-        } else {
-            Ok(Some(report))
-        }
+        let (learner, memory) = (&mut self.learners[index], &self.memories[index]);
+        fit.run(learner, memory, sample_seconds, stop, watcher)
     }
 
     fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {

@@ -88,6 +88,14 @@ fn wrong_types_and_values_are_refused_with_what_is_allowed() {
             "network.hidden_size=1e300",
             ["wrong type", "from 1 to 65536"],
         ),
+        (
+            "training.reinitialise=alway",
+            ["never, always, or every N", "nearest: always"],
+        ),
+        (
+            "training.reinitialise=every 0",
+            ["not allowed", "such as every 5"],
+        ),
         ("network.activation=gleu", ["relu, gelu", "nearest: gelu"]),
         (
             "network.kind=color_shared",

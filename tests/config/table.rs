@@ -15,6 +15,7 @@ fn text_and_back_is_the_same_configuration() {
         "run.device=cuda:3",
         "optimization.learning_rate=1e-300",
         "traversal.regret_matching_epsilon=1e-8",
+        "training.reinitialise=Every  7",
         "evaluation.opponents=[Noisy-Safe, ' random ']",
         "evaluation.extended_opponents=[]",
     ];

@@ -83,6 +83,36 @@ fn a_league_goes_on_with_its_snapshots() {
 }
 
 #[test]
+fn networks_that_start_anew_do_so_in_parts_too() {
+    let place = Place::new();
+    let anew = with(&[
+        "training.reinitialise=every 2",
+        "training.reinitialise_strategy=always",
+    ]);
+    place
+        .smoke("whole", &[&anew[..], &["run.max_iterations=4"]].concat())
+        .succeeded();
+    // Left right before the networks start anew, and right after.
+    place
+        .smoke("parts", &[&anew[..], &["run.max_iterations=1"]].concat())
+        .succeeded();
+    for last in ["run.max_iterations=2", "run.max_iterations=4"] {
+        place.resume("parts", &[last]).succeeded();
+    }
+    assert_same_run(&place, "whole", "parts", 1);
+    let steps = |folder: &str| {
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&place.file(&format!("{folder}/manifest.json"))).unwrap();
+        let networks = manifest["networks"].as_array().unwrap().clone();
+        let steps = networks.into_iter().map(|network| network["step"].as_u64());
+        steps.map(Option::unwrap).collect::<Vec<_>>()
+    };
+    assert_eq!(steps("whole/iteration_00001"), [4, 4, 4]);
+    assert_eq!(steps("whole/iteration_00002"), [4, 4, 4]);
+    assert_eq!(steps("whole/iteration_00003"), [8, 8, 4]);
+}
+
+#[test]
 fn without_replay_contents_a_run_goes_on_with_empty_memories() {
     let place = Place::new();
     let sets = ["checkpoint.exact_resume=false", "run.max_iterations=2"];

@@ -129,6 +129,19 @@ fn a_saved_learner_continues_bit_for_bit() {
 }
 
 #[test]
+fn a_learner_that_starts_anew_is_a_new_one() {
+    let (mut used, mut new) = (learner(2), learner(2));
+    let initial = new.snapshot().unwrap();
+    run(&mut used, 9, &mut Problem::new(6));
+    used.reset(&initial).unwrap();
+    assert_eq!(used.state().unwrap(), new.state().unwrap());
+    run(&mut used, 5, &mut Problem::new(7));
+    run(&mut new, 5, &mut Problem::new(7));
+    assert_eq!(bits(&used.state().unwrap()), bits(&new.state().unwrap()));
+    assert!(used.reset(&initial[1..]).is_err());
+}
+
+#[test]
 fn a_loss_that_is_not_finite_changes_nothing_and_is_counted() {
     let mut learner = learner(2);
     run(&mut learner, 3, &mut Problem::new(3));

@@ -1,0 +1,134 @@
+//! The fit of one network in one iteration, as the configuration wants it.
+
+use super::{
+    FitPlan, FitReport, IterationError, Learner, LearnerError, Phase, Reinitialise, Role, Watcher,
+    batches::MemoryBatches, fit, threads::use_threads,
+};
+use crate::{
+    config::Config,
+    inference::StopFlag,
+    network::Architecture,
+    random::{Purpose, Stream},
+    replay::Memory,
+};
+
+/// The learner of `role` at its first parameters.
+///
+/// # Errors
+/// Failures of the device.
+pub(super) fn new_learner(
+    config: &Config,
+    architecture: &Architecture,
+    role: Role,
+) -> Result<Learner, LearnerError> {
+    let initial = initial_parameters(config, architecture, role, 0);
+    Learner::new(architecture.clone(), &initial, &config.optimization)
+}
+
+/// The parameters at which `role` starts in `iteration`; 0 is the beginning of the run.
+fn initial_parameters(
+    config: &Config,
+    architecture: &Architecture,
+    role: Role,
+    iteration: u32,
+) -> Vec<f32> {
+    let number = role.index() as u64;
+    let seed = config.run.seed;
+    architecture.initial(&mut Stream::new(
+        seed,
+        Purpose::Weights,
+        number,
+        iteration.into(),
+    ))
+}
+
+/// One network's fit.
+pub(super) struct RoleFit<'a> {
+    pub config: &'a Config,
+    pub role: Role,
+    pub iteration: u32,
+}
+
+/// What the settings say for one kind of network.
+struct Amounts {
+    steps: usize,
+    rows: usize,
+    first_open: f64,
+    phase: Phase,
+    reinitialise: Reinitialise,
+}
+
+impl RoleFit<'_> {
+    /// Fits `learner` to minibatches of `memory`; `None` where there is nothing to fit to or no step to take.
+    ///
+    /// # Errors
+    /// [`IterationError::Interrupted`] soon after `stop` is raised, else what failed.
+    pub fn run(
+        &self,
+        learner: &mut Learner,
+        memory: &Memory,
+        sample_seconds: &mut f64,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<FitReport>, IterationError> {
+        let amounts = self.amounts();
+        if memory.is_empty() || amounts.steps == 0 {
+            return Ok(None);
+        }
+        watcher.begin(amounts.phase, amounts.steps);
+        use_threads(self.config);
+        if amounts.reinitialise.is_due(self.iteration) {
+            let architecture = learner.architecture();
+            let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
+            learner.reset(&initial).map_err(anyhow::Error::from)?;
+        }
+        let stream = self.stream(Purpose::Minibatch);
+        let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
+            .map_err(anyhow::Error::from)?;
+        let plan = FitPlan {
+            loss: self.role.loss(),
+            steps: amounts.steps,
+            iteration: self.iteration,
+            weighting: &self.config.training_weighting,
+        };
+        let mut step = 0;
+        let report = fit(learner, &plan, &mut minibatches, || {
+            watcher.advance(step, 0);
+            step += 1;
+            stop.is_raised()
+        })?;
+        watcher.advance(report.steps_run, 0);
+        *sample_seconds = minibatches.sampling().as_secs_f64();
+        if stop.is_raised() {
+            Err(IterationError::Interrupted)
+        } else {
+            Ok(Some(report))
+        }
+    }
+
+    fn amounts(&self) -> Amounts {
+        let (optimization, training) = (&self.config.optimization, &self.config.training);
+        match self.role {
+            Role::Advantage(_) => Amounts {
+                steps: optimization.advantage_updates_per_iteration,
+                rows: optimization.advantage_batch_size,
+                first_open: optimization.advantage_first_open_fraction,
+                phase: Phase::AdvantageFit,
+                reinitialise: training.reinitialise,
+            },
+            Role::Strategy => Amounts {
+                steps: optimization.strategy_updates_per_iteration,
+                rows: optimization.strategy_batch_size,
+                first_open: 0.0,
+                phase: Phase::StrategyFit,
+                reinitialise: training.reinitialise_strategy,
+            },
+        }
+    }
+
+    /// This fit's stream of a purpose with coordinates `(iteration, network number)`.
+    fn stream(&self, purpose: Purpose) -> Stream {
+        let number = self.role.index() as u64;
+        Stream::new(self.config.run.seed, purpose, self.iteration.into(), number)
+    }
+}
