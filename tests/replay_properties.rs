@@ -1,5 +1,7 @@
 //! Replay memories against simple models: reservoir, first-open set, minibatches, memory cost, journals.
 
+#[path = "replay_properties/held_out.rs"]
+mod held_out;
 #[path = "replay_properties/journal.rs"]
 mod journal;
 #[path = "replay_properties/minibatch.rs"]

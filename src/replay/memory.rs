@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::columns::Column;
+use super::held_out::HeldOut;
 use super::minibatch::Batch;
 use super::slot_set::{Noted, RankedSet};
 use crate::game::ActionSet;
@@ -64,7 +65,9 @@ pub struct Memory {
     size: usize,
     seen: u64,
     stream: Stream,
-    first_open: RankedSet,
+    held_out: HeldOut,
+    /// First-open slots of the fitting side, and those held out.
+    first_open: [RankedSet; 2],
     changes: Option<Noted>,
 }
 
@@ -99,9 +102,23 @@ impl Memory {
             size: 0,
             seen: 0,
             stream,
-            first_open: RankedSet::new(capacity),
+            held_out: HeldOut::NONE,
+            first_open: [RankedSet::new(capacity), RankedSet::new(capacity)],
             changes: None,
         })
+    }
+
+    /// The memory with `held_out` kept out of [`Memory::draw`] and [`Memory::draw_stratified`].
+    ///
+    /// # Panics
+    /// When there are samples already.
+    pub fn with_held_out(mut self, held_out: HeldOut) -> Self {
+        assert!(
+            self.is_empty(),
+            "the sides of a memory are set before its first sample"
+        );
+        self.held_out = held_out;
+        self
     }
 
     /// Says that some `samples` more are about to come: their memory is made ready in the background.
@@ -145,7 +162,8 @@ impl Memory {
             .write_with(slot, |action| legal >> action & 1 == 1);
         let iteration = i32::try_from(sample.iteration).unwrap_or(i32::MAX);
         self.columns.iteration.write(slot, &[iteration]);
-        self.first_open.set(slot, sample.first_open);
+        let side = usize::from(self.held_out.holds(slot));
+        self.first_open[side].set(slot, sample.first_open);
         self.size = self.size.max(slot + 1);
         if let Some(changes) = &mut self.changes {
             changes.insert(slot as u32);
@@ -165,19 +183,32 @@ impl Memory {
                 bits | u128::from(legal) << action
             })),
             iteration: self.columns.iteration.row(slot)[0].unsigned_abs(),
-            first_open: self.first_open.contains(slot),
+            first_open: self.first_open.iter().any(|side| side.contains(slot)),
         }
     }
 
     /// Draws `min(batch.rows(), len)` distinct samples, every set of them equally likely. [`Memory::gather`] then copies them.
+    ///
+    /// Of a memory with samples held out, as here and in [`Memory::draw_stratified`], it draws from the others, and `len` is their number.
     pub fn draw(&self, stream: &mut Stream, batch: &mut Batch) {
-        batch.draw(self.size, stream);
+        batch.draw(self.fitting_len(), stream, |rank| {
+            self.held_out.fitting_slot(rank)
+        });
     }
 
     /// Draws a share of first-open samples, `max(1, round_half_even(batch * fraction))` of them or all there are, fills up
     /// from the whole memory (which may repeat a slot), and shuffles. A plain draw when `fraction` is 0 or there is none.
     pub fn draw_stratified(&self, fraction: f64, stream: &mut Stream, batch: &mut Batch) {
-        batch.draw_stratified(self.size, &self.first_open, fraction, stream);
+        let [first_open, _] = &self.first_open;
+        let slot = |rank| self.held_out.fitting_slot(rank);
+        batch.draw_stratified(self.fitting_len(), slot, first_open, fraction, stream);
+    }
+
+    /// Draws `min(batch.rows(), held_out_len)` distinct samples among those held out, every set of them equally likely.
+    pub fn draw_held_out(&self, stream: &mut Stream, batch: &mut Batch) {
+        batch.draw(self.held_out_len(), stream, |rank| {
+            self.held_out.held_out_slot(rank)
+        });
     }
 
     /// Copies the drawn samples into the batch's tensors.
@@ -203,6 +234,16 @@ impl Memory {
     /// The samples held.
     pub fn len(&self) -> usize {
         self.size
+    }
+
+    /// The samples among them that are kept out of fits.
+    pub fn held_out_len(&self) -> usize {
+        self.held_out.count(self.size)
+    }
+
+    /// The samples among them that fits may draw.
+    pub fn fitting_len(&self) -> usize {
+        self.size - self.held_out_len()
     }
 
     /// Whether none is held.
@@ -232,7 +273,7 @@ impl Memory {
 
     /// The held samples marked first-open.
     pub fn first_open_len(&self) -> usize {
-        self.first_open.len()
+        self.first_open.iter().map(RankedSet::len).sum()
     }
 
     /// Bytes of memory per held sample, bookkeeping included (rounded up).
@@ -242,7 +283,13 @@ impl Memory {
 
     /// Bytes of address space that all columns and the bookkeeping take once `capacity` samples are there.
     pub fn reserved_bytes(&self) -> usize {
-        self.columns.bytes() + self.first_open.bytes()
+        let [fitting, held_out] = &self.first_open;
+        let held_out = if self.held_out == HeldOut::NONE {
+            0
+        } else {
+            held_out.bytes()
+        };
+        self.columns.bytes() + fitting.bytes() + held_out
     }
 
     /// Where the stream of replacements stands.

@@ -83,22 +83,23 @@ impl Batch {
         &self.drawn
     }
 
-    /// Draws `min(rows, len)` distinct slots below `len`.
-    pub(super) fn draw(&mut self, len: usize, stream: &mut Stream) {
+    /// Draws `min(rows, len)` distinct ones of `len` slots, of which `slot` tells the k-th.
+    pub(super) fn draw(&mut self, len: usize, stream: &mut Stream, slot: impl Fn(u32) -> u32) {
         self.drawn.clear();
-        self.draw_more(self.rows.min(len), len, stream, |slot| slot);
+        self.draw_more(self.rows.min(len), len, stream, slot);
     }
 
     /// Draws about `fraction` of the batch among `first_open`, the rest among all `len` slots, and shuffles.
     pub(super) fn draw_stratified(
         &mut self,
         len: usize,
+        slot: impl Fn(u32) -> u32,
         first_open: &RankedSet,
         fraction: f64,
         stream: &mut Stream,
     ) {
         if fraction <= 0.0 || first_open.len() == 0 {
-            return self.draw(len, stream);
+            return self.draw(len, stream, slot);
         }
         self.drawn.clear();
         let batch = self.rows.min(len);
@@ -107,7 +108,7 @@ impl Batch {
         self.draw_more(wanted, first_open.len(), stream, |rank| {
             first_open.select(rank as usize) as u32
         });
-        self.draw_more(batch - wanted, len, stream, |slot| slot);
+        self.draw_more(batch - wanted, len, stream, slot);
         for last in (1..self.drawn.len()).rev() {
             self.drawn.swap(last, stream.index(last + 1));
         }

@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 mod ahead;
 mod checksum;
 mod columns;
+mod held_out;
 pub mod journal;
 mod memory;
 mod minibatch;
 mod slot_set;
 
 pub use checksum::Checksum;
+pub use held_out::HeldOut;
 pub use journal::{Journal, JournalError, MemoryMark};
 pub use memory::{Memory, MemoryError, Sample};
 pub use minibatch::Batch;
