@@ -30,6 +30,10 @@ pub enum Purpose {
     Evaluation = 4,
     /// The initial weights of one network: `(network number, 0)`, or `(network number, iteration)` where it starts anew.
     Weights = 5,
+    /// The samples by which the scale of one network's targets is measured: `(iteration, network number)`.
+    TargetScale = 7,
+    /// The held-out samples by which one network's fit is measured: `(iteration, network number)`.
+    HeldOut = 8,
     /// Benchmarks, self checks and tests.
     Trial = 6,
     /// Which past policies of an average are kept, `(iteration, 0)`, and which play an evaluation: `(iteration, 1)`.

@@ -21,6 +21,7 @@ fn network(name: &str, stream: &mut Stream) -> NetworkState {
             .map(|(name, shape)| (name.to_owned(), shape))
             .to_vec(),
         parameters: values(stream, 16),
+        scale: 1.0 / 3.0,
         first_moment: values(stream, 16),
         second_moment: values(stream, 16),
         step: 77,

@@ -66,6 +66,8 @@ pub fn fit_step(criterion: &mut Criterion) -> anyhow::Result<()> {
         steps: 1,
         iteration: 1,
         weighting: &WeightingSettings::default(),
+        keep: Keep::Last,
+        held_out_checks: 1,
     };
     criterion.bench_function("fit/step_of_1024", |bencher| {
         bencher.iter(|| fit(&mut learner, &plan, &mut minibatches, || false));

@@ -15,6 +15,7 @@ fn checkpoint(iteration: u32) -> Checkpoint {
             name: "strategy".into(),
             layout: vec![("net.0.bias".into(), vec![2])],
             parameters: vec![iteration as f32, 0.5],
+            scale: 1.0,
             first_moment: vec![0.0; 2],
             second_moment: vec![0.0; 2],
             step: 1,

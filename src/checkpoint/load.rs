@@ -101,6 +101,9 @@ fn read_network(file: &SafeTensors<'_>, entry: &NetworkEntry) -> Result<NetworkS
         let name = format!("{}.{}", entry.name, tensor.name);
         tensors::read(file, &name, Some(&tensor.shape), &mut parameters)?;
     }
+    if !entry.scale.is_normal() || entry.scale < 0.0 {
+        return Err(format!("`{}` has the scale {}", entry.name, entry.scale));
+    }
     let layout = entry.tensors.iter();
     Ok(NetworkState {
         name: entry.name.clone(),
@@ -108,6 +111,7 @@ fn read_network(file: &SafeTensors<'_>, entry: &NetworkEntry) -> Result<NetworkS
             .map(|tensor| (tensor.name.clone(), tensor.shape.clone()))
             .collect(),
         parameters,
+        scale: entry.scale,
         first_moment: Vec::new(),
         second_moment: Vec::new(),
         step: entry.step,

@@ -44,6 +44,9 @@ pub(super) struct Lengths {
 pub(super) struct NetworkEntry {
     pub name: String,
     pub step: u64,
+    /// Target units per unit of the answers; not named by checkpoints older than it.
+    #[serde(default = "unscaled")]
+    pub scale: f64,
     /// Whether the optimizer's moments are saved.
     pub optimizer: bool,
     pub tensors: Vec<TensorEntry>,
@@ -68,6 +71,7 @@ impl Manifest {
         let networks = checkpoint.networks.iter().map(|network| NetworkEntry {
             name: network.name.clone(),
             step: network.step,
+            scale: network.scale,
             optimizer: !network.first_moment.is_empty(),
             tensors: network
                 .layout
@@ -185,6 +189,11 @@ impl Manifest {
     }
 }
 
+/// The scale of answers in points.
+fn unscaled() -> f64 {
+    1.0
+}
+
 fn checksum_line(text: &[u8]) -> String {
     format!("{}\n", Checksum::of(text))
 }
@@ -192,4 +201,16 @@ fn checksum_line(text: &[u8]) -> String {
 /// Whether a name stays inside its folder.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != ".."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_of_older_checkpoints_answer_in_points() {
+        let entry = r#"{"name": "strategy", "step": 3, "optimizer": false, "tensors": []}"#;
+        let entry: NetworkEntry = serde_json::from_str(entry).unwrap();
+        assert_eq!((entry.step, entry.scale), (3, 1.0));
+    }
 }

@@ -62,6 +62,8 @@ pub struct NetworkState {
     pub layout: Vec<(String, Vec<usize>)>,
     /// All parameters, row-major, one tensor after the other.
     pub parameters: Vec<f32>,
+    /// What the answers are multiplied by to be in the units of the targets (points): positive, 1 where targets are not scaled.
+    pub scale: f64,
     /// AdamW's running mean of the gradient, like `parameters`; empty when there is no optimizer.
     pub first_moment: Vec<f32>,
     /// AdamW's running mean of the squared gradient, like `parameters`; empty when there is no optimizer.

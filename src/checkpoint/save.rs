@@ -122,6 +122,9 @@ impl NetworkState {
                 "has moments of {moments:?} values for {wanted} parameters"
             ));
         }
+        if !self.scale.is_normal() || self.scale < 0.0 {
+            return Err(format!("has the scale {}", self.scale));
+        }
         let mut names = HashSet::new();
         match self.layout.iter().find(|(name, _)| !names.insert(name)) {
             Some((name, _)) => Err(format!("has two tensors named `{name}`")),

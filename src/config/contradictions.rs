@@ -7,7 +7,7 @@ use super::render::value_text;
 use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
-use crate::training::AveragingScheme;
+use crate::training::{AveragingScheme, Keep};
 use crate::traversal::{CutoffPlayout, CutoffValue};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,7 @@ pub(super) fn find(
     search.rules();
     search.strategy_samples();
     search.cutoffs();
+    search.held_out();
     search.evaluation();
     search.device();
     search.bots();
@@ -96,6 +97,20 @@ impl Search<'_> {
         } else if !rollouts && traversal.cutoff_rollouts > 0 {
             let text = "has no effect unless traversal.cutoff_value_mode is random_rollout";
             self.note("traversal.cutoff_rollouts", text.to_owned());
+        }
+    }
+
+    /// The best parameters are found by samples that are kept out of fits.
+    fn held_out(&mut self) {
+        let training = &self.config.training;
+        if training.keep == Keep::BestHeldout && training.held_out == 0.0 {
+            self.contradiction(
+                &["training.keep", "training.held_out"],
+                "no rows would be held out to find the best parameters by; set held_out (0.1, say), or keep to last",
+            );
+        } else if training.keep == Keep::Last {
+            let text = "has no effect unless training.keep is best_heldout";
+            self.note("training.held_out_checks", text.to_owned());
         }
     }
 

@@ -1,6 +1,7 @@
 //! AdamW on one flat parameter tensor.
 
 use super::TensorError;
+use std::ops::Range;
 use tch::Tensor;
 
 /// Decay of the first moment's running mean.
@@ -100,6 +101,20 @@ impl AdamW {
         let _ = self.m.f_zero_()?;
         let _ = self.v.f_zero_()?;
         self.steps = 0;
+        Ok(())
+    }
+
+    /// Goes on as if the gradients so far had been `factor` times theirs, in the parameters of `range`.
+    ///
+    /// # Errors
+    /// A range beyond the parameters, and failures of the device.
+    pub fn scale_gradients(&mut self, range: Range<usize>, factor: f64) -> Result<(), TensorError> {
+        let _guard = tch::no_grad_guard();
+        let (start, length) = (range.start as i64, range.len() as i64);
+        let mut m = self.m.f_narrow(0, start, length)?;
+        let mut v = self.v.f_narrow(0, start, length)?;
+        let _ = m.f_mul_scalar_(factor)?;
+        let _ = v.f_mul_scalar_(factor * factor)?;
         Ok(())
     }
 

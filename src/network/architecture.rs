@@ -7,6 +7,7 @@ use super::{
     parameters::{Layout, ParameterView},
 };
 use crate::random::{Randomness, Stream};
+use std::ops::Range;
 use tch::{Device, Kind as ElementKind, Tensor};
 
 /// A shape that no network can have.
@@ -103,6 +104,14 @@ impl Architecture {
     /// The named parts of the flat tensor in the order in which they lie there: weight, bias of each layer from the input on.
     pub fn layout(&self) -> &[ParameterView] {
         self.layout.views()
+    }
+
+    /// Where weight and bias of the last layer lie in the flat tensor, one after the other. Multiplied by a number, they multiply the answers.
+    pub fn output_layer(&self) -> Range<usize> {
+        let [.., weight, bias] = self.layout() else {
+            return 0..0;
+        };
+        weight.offset..bias.range().end
     }
 
     /// Initial parameters `[num_parameters]`: weights and biases uniform in `±1 / sqrt(fan_in)`, drawn in layout order from
@@ -245,7 +254,12 @@ mod tests {
             ]
         );
         assert_eq!(layered.num_parameters(), 122);
-        assert_eq!(architecture(0, Activation::Relu).num_parameters(), 18);
+        assert_eq!(layered.output_layer(), 98..122);
+        let linear = architecture(0, Activation::Relu);
+        assert_eq!(
+            (linear.num_parameters(), linear.output_layer()),
+            (18, 0..18)
+        );
     }
 
     #[test]

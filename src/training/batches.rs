@@ -22,8 +22,12 @@ pub struct MemoryBatches<'a> {
     batch: Batch,
     stream: Stream,
     first_open: f64,
+    held_out: Option<Batch>,
     sampling: Duration,
 }
+
+/// The most samples by which a fit is measured, or a memory is summed up.
+const MEASURED_ROWS: usize = 4_096;
 
 impl<'a> MemoryBatches<'a> {
     /// Minibatches of at most `rows` samples of `memory`, drawn by `stream`, a share `first_open` of them (0 to 1) at least
@@ -39,11 +43,27 @@ impl<'a> MemoryBatches<'a> {
     ) -> Result<Self, MemoryError> {
         Ok(Self {
             memory,
-            batch: Batch::new(rows, memory.info_len(), memory.actions())?,
+            batch: batch_of(memory, rows)?,
             stream,
             first_open,
+            held_out: None,
             sampling: Duration::ZERO,
         })
+    }
+
+    /// The same with [`Minibatches::held_out`]: at most 4,096 of the memory's samples that are kept out of fits, drawn by `stream`.
+    ///
+    /// # Errors
+    /// When the memory for them cannot be had.
+    pub fn with_held_out(mut self, stream: &mut Stream) -> Result<Self, MemoryError> {
+        let rows = self.memory.held_out_len().min(MEASURED_ROWS);
+        if rows > 0 {
+            let mut batch = batch_of(self.memory, rows)?;
+            self.memory.draw_held_out(stream, &mut batch);
+            self.memory.gather(&mut batch);
+            self.held_out = Some(batch);
+        }
+        Ok(self)
     }
 
     /// Time spent drawing slots.
@@ -59,12 +79,35 @@ impl Minibatches for MemoryBatches<'_> {
             .draw_stratified(self.first_open, &mut self.stream, &mut self.batch);
         self.sampling += started.elapsed();
         self.memory.gather(&mut self.batch);
-        Ok(Minibatch {
-            info: self.batch.info(),
-            target: self.batch.target(),
-            legal: self.batch.legal(),
-            iteration: self.batch.iteration(),
-        })
+        Ok(minibatch(&self.batch))
+    }
+
+    fn held_out(&self) -> Option<Minibatch<'_>> {
+        self.held_out.as_ref().map(minibatch)
+    }
+}
+
+/// At most 4,096 of the samples of `memory` that fits may draw, drawn by `stream`.
+///
+/// # Errors
+/// When the memory for them cannot be had.
+pub(super) fn sampled(memory: &Memory, stream: &mut Stream) -> Result<Batch, MemoryError> {
+    let mut batch = batch_of(memory, memory.fitting_len().min(MEASURED_ROWS))?;
+    memory.sample_into(stream, &mut batch);
+    Ok(batch)
+}
+
+fn batch_of(memory: &Memory, rows: usize) -> Result<Batch, MemoryError> {
+    Batch::new(rows, memory.info_len(), memory.actions())
+}
+
+/// A gathered batch as the losses take it.
+pub(super) fn minibatch(batch: &Batch) -> Minibatch<'_> {
+    Minibatch {
+        info: batch.info(),
+        target: batch.target(),
+        legal: batch.legal(),
+        iteration: batch.iteration(),
     }
 }
 

@@ -204,6 +204,7 @@ fn network_state(role: Role, architecture: &Architecture, state: LearnerState) -
         name: role.name().into(),
         layout: layout.collect(),
         parameters: state.parameters,
+        scale: state.scale,
         first_moment: state.moments.m,
         second_moment: state.moments.v,
         step: state.moments.steps,
@@ -236,6 +237,7 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
         let network = named.with_context(|| format!("it holds no network \"{}\"", role.name()))?;
         Ok(LearnerState {
             parameters: network.parameters.clone(),
+            scale: network.scale,
             moments: Moments {
                 m: network.first_moment.clone(),
                 v: network.second_moment.clone(),

@@ -1,8 +1,11 @@
 //! The fit of one network in one iteration, as the configuration wants it.
 
 use super::{
-    FitPlan, FitReport, IterationError, Learner, LearnerError, Phase, Reinitialise, Role, Watcher,
-    batches::MemoryBatches, fit, threads::use_threads,
+    FitPlan, FitReport, IterationError, Learner, LearnerError, Phase, Reinitialise, Role,
+    TargetScaling, Watcher,
+    batches::{MemoryBatches, minibatch, sampled},
+    fit, root_mean_square,
+    threads::use_threads,
 };
 use crate::{
     config::Config,
@@ -11,6 +14,9 @@ use crate::{
     random::{Purpose, Stream},
     replay::Memory,
 };
+
+/// A scale this many times another may stand for it.
+const NEAR_ENOUGH: f64 = 1.25;
 
 /// The learner of `role` at its first parameters.
 ///
@@ -82,28 +88,60 @@ impl RoleFit<'_> {
             let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }
+        self.scale(learner, memory)?;
         let stream = self.stream(Purpose::Minibatch);
         let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
+            .and_then(|batches| batches.with_held_out(&mut self.stream(Purpose::HeldOut)))
             .map_err(anyhow::Error::from)?;
         let plan = FitPlan {
             loss: self.role.loss(),
             steps: amounts.steps,
             iteration: self.iteration,
             weighting: &self.config.training_weighting,
+            keep: self.config.training.keep,
+            held_out_checks: self.config.training.held_out_checks,
         };
         let mut step = 0;
-        let report = fit(learner, &plan, &mut minibatches, || {
+        let mut report = fit(learner, &plan, &mut minibatches, || {
             watcher.advance(step, 0);
             step += 1;
             stop.is_raised()
         })?;
         watcher.advance(report.steps_run, 0);
+        report.target_scale = self.scales().then(|| learner.scale());
         *sample_seconds = minibatches.sampling().as_secs_f64();
         if stop.is_raised() {
             Err(IterationError::Interrupted)
         } else {
             Ok(Some(report))
         }
+    }
+
+    /// Whether targets are scaled.
+    fn scales(&self) -> bool {
+        self.role != Role::Strategy && self.config.training.target_scaling == TargetScaling::Rms
+    }
+
+    /// Sets the unit of the network's answers. A network that goes on keeps its own while that is near enough.
+    fn scale(&self, learner: &mut Learner, memory: &Memory) -> anyhow::Result<()> {
+        let scale = if self.scales() {
+            let batch = sampled(memory, &mut self.stream(Purpose::TargetScale))?;
+            let weighting = &self.config.training_weighting;
+            let scale = root_mean_square(&minibatch(&batch), self.iteration, weighting)?;
+            // A memory of zeros has no scale, nor has one of overflown targets.
+            if scale.is_normal() {
+                scale
+            } else {
+                learner.scale()
+            }
+        } else {
+            1.0
+        };
+        let change = (scale / learner.scale()).max(learner.scale() / scale);
+        if change > NEAR_ENOUGH || learner.is_fresh() || !self.scales() {
+            learner.set_scale(scale)?;
+        }
+        Ok(())
     }
 
     fn amounts(&self) -> Amounts {

@@ -119,6 +119,24 @@ pub fn advantage_loss(
     mean(&squares.f_mul(&weights)?, &weights, LEAST_WEIGHT)
 }
 
+/// The root mean square of the legal targets of `batch`, weighted as [`advantage_loss`] weighs them: divided by it, they have a loss of 1
+/// where every prediction is 0. Not finite where a legal target is not.
+///
+/// # Errors
+/// Failures of the device.
+///
+/// # Panics
+/// As [`advantage_loss`].
+pub fn root_mean_square(
+    batch: &Minibatch<'_>,
+    current_iteration: u32,
+    weighting: &WeightingSettings,
+) -> Result<f64, TensorError> {
+    let nothing = batch.target.f_zeros_like()?;
+    let loss = advantage_loss(&nothing, batch, current_iteration, weighting)?;
+    Ok(loss.f_double_value(&[])?.sqrt())
+}
+
 /// Cross entropy of the legal softmax of logits against the target policy, averaged over rows.
 ///
 /// `l = - sum_a target_a log softmax(logits with illegal ones at -3.4e38)_a` in f32, over legal actions only:

@@ -78,6 +78,22 @@ fn losses<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
         .as_ref()
         .map(|fit| fit.reported_loss(LossKind::Strategy));
     row.set("loss/strategy", strategy.unwrap_or(0.0));
+    let held_out = |roles: &[Option<FitReport>]| {
+        let losses = roles.iter().flatten().filter_map(|fit| fit.held_out_loss);
+        let (sum, count) = losses.fold((0.0, 0), |(sum, count), loss| (sum + loss, count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    let (advantage, strategy) = report.fits.split_at(2);
+    for (kind, fits) in [("advantage", advantage), ("strategy", strategy)] {
+        if let Some(loss) = held_out(fits) {
+            row.set(format!("loss/{kind}_held_out"), loss);
+        }
+    }
+    for (player, fit) in advantage.iter().enumerate() {
+        if let Some(scale) = fit.as_ref().and_then(|fit| fit.target_scale) {
+            row.set(format!("loss/advantage_scale_player_{player}"), scale);
+        }
+    }
     let skipped = report.skipped_steps();
     if skipped > 0 {
         row.set("amp/nonfinite_loss_count", skipped);

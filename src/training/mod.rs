@@ -19,6 +19,7 @@ mod metrics;
 mod reinitialise;
 mod report;
 mod role;
+mod selection;
 mod session;
 mod settings;
 mod threads;
@@ -32,13 +33,16 @@ pub use durable::Resumption;
 pub use exploitability::Exploitability;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
 pub use game::TrainedGame;
-pub use losses::{LossKind, Minibatch, advantage_loss, iteration_weights, strategy_loss};
-pub use report::{Due, IterationError, IterationReport, Watcher};
+pub use losses::{
+    LossKind, Minibatch, advantage_loss, iteration_weights, root_mean_square, strategy_loss,
+};
 pub use reinitialise::{Reinitialise, UnknownOccasion};
+pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{
-    OptimizationSettings, RunSettings, TrainingSettings, WeightingMode, WeightingSettings,
+    Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings, WeightingMode,
+    WeightingSettings,
 };
 pub use threads::cpu_networks;
 pub use trainer::Trainer;

@@ -119,8 +119,30 @@ impl Default for OptimizationSettings {
     }
 }
 
+/// What advantage targets are divided by before they are fitted. Policies are the same under all: answers are multiplied by it again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetScaling {
+    /// Nothing: losses are in squared points.
+    #[default]
+    None,
+    /// The root mean square of the legal targets in the memory, weighted as the loss weighs: the loss of a network that answers 0 is then 1.
+    Rms,
+}
+
+/// Which of the parameters that a fit comes through stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// The last ones.
+    #[default]
+    Last,
+    /// Those of the least loss on held-out samples, with their optimizer.
+    BestHeldout,
+}
+
 /// Where fits start, what they learn from, and which weights they keep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingSettings {
     /// When the advantage networks start anew, before the fits of an iteration: `never`, `always` or `every N`. A fresh network needs more
@@ -128,4 +150,27 @@ pub struct TrainingSettings {
     pub reinitialise: Reinitialise,
     /// The same for the strategy network. It learns one policy, whose samples only gather: going on loses nothing and needs fewer steps.
     pub reinitialise_strategy: Reinitialise,
+    /// What advantage targets are divided by: `none` or `rms`. The scale is taken anew before each fit; a network that goes on changes to it
+    /// when it is off by more than a quarter, and means the same before and after.
+    pub target_scaling: TargetScaling,
+    /// Share of every memory kept out of fits, 0 to 0.5, to measure the networks by. It is one row in N, with N the whole number nearest to
+    /// its inverse; 0 = none.
+    pub held_out: f64,
+    /// How often in a fit the held-out loss is taken where `keep` needs it, positive.
+    pub held_out_checks: usize,
+    /// Which parameters of a fit stay: `last`, or `best_heldout`, those of the least loss on at most 4,096 held-out rows.
+    pub keep: Keep,
+}
+
+impl Default for TrainingSettings {
+    fn default() -> Self {
+        Self {
+            reinitialise: Reinitialise::Never,
+            reinitialise_strategy: Reinitialise::Never,
+            target_scaling: TargetScaling::None,
+            held_out: 0.0,
+            held_out_checks: 8,
+            keep: Keep::Last,
+        }
+    }
 }

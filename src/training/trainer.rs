@@ -18,7 +18,7 @@ use crate::{
     inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
     random::{Purpose, Stream},
-    replay::Memory,
+    replay::{HeldOut, Memory, MemoryError},
     traversal::{IterationWalks, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -71,7 +71,9 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             };
             let number = role.index() as u64;
             let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
-            Memory::new(capacity, info_len, actions, stream)
+            let memory = Memory::new(capacity, info_len, actions, stream)?;
+            let held_out = HeldOut::share(config.training.held_out);
+            Ok::<_, MemoryError>(memory.with_held_out(held_out))
         };
         let matching = Matching {
             epsilon: config.traversal.regret_matching_epsilon,

@@ -96,6 +96,10 @@ fn wrong_types_and_values_are_refused_with_what_is_allowed() {
             "training.reinitialise=every 0",
             ["not allowed", "such as every 5"],
         ),
+        (
+            "training.held_out=0.6",
+            ["not allowed", "a number from 0 to 0.5"],
+        ),
         ("network.activation=gleu", ["relu, gelu", "nearest: gelu"]),
         (
             "network.kind=color_shared",
@@ -226,7 +230,7 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 9] = [
+    let cases: [(&[&str], &str, &[&str]); 10] = [
         (
             &["inference.kernels=packed", "network.activation=gelu"],
             "inference.kernels",
@@ -295,6 +299,11 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["rules.n_ranks=30", "rules.n_colors=16"],
             "rules.n_colors",
             &["at most 160", "rules.n_ranks = 30"],
+        ),
+        (
+            &["training.keep=best_heldout"],
+            "training.keep",
+            &["training.held_out = 0", "no rows would be held out"],
         ),
         (
             &["evaluation.opponents=[]"],

@@ -4,7 +4,7 @@ use crate::vectors::{array, floats, folder, integer, rows};
 use coorl_async::{
     network::{Architecture, Settings},
     training::{
-        FitPlan, Learner, LossKind, Minibatch, Minibatches, OptimizationSettings,
+        FitPlan, Keep, Learner, LossKind, Minibatch, Minibatches, OptimizationSettings,
         WeightingSettings, fit,
     },
 };
@@ -86,6 +86,8 @@ impl<'a> Case<'a> {
             steps: integer(&self.row["steps"]) as usize,
             iteration: integer(&self.row["current_iteration"]) as u32,
             weighting: &self.weighting,
+            keep: Keep::Last,
+            held_out_checks: 1,
         }
     }
 

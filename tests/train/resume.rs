@@ -113,6 +113,46 @@ fn networks_that_start_anew_do_so_in_parts_too() {
 }
 
 #[test]
+fn scaled_targets_and_held_out_rows_go_on_exactly() {
+    let place = Place::new();
+    let sets = with(&[
+        "training.target_scaling=rms",
+        "training.held_out=0.2",
+        "training.keep=best_heldout",
+        "training.held_out_checks=3",
+        "optimization.advantage_first_open_fraction=0.3",
+    ]);
+    place
+        .smoke("whole", &[&sets[..], &["run.max_iterations=4"]].concat())
+        .succeeded();
+    place.smoke("parts", &sets).succeeded();
+    place.resume("parts", &["run.max_iterations=4"]).succeeded();
+    assert_same_run(&place, "whole", "parts", 1);
+    for row in place.rows("whole") {
+        let figure = |name: &str| row[name].as_f64().unwrap();
+        for player in 0..2 {
+            let scale = figure(&format!("loss/advantage_scale_player_{player}"));
+            // Points of Lost Cities, weighted up.
+            assert!(scale > 5.0, "{scale}");
+        }
+        for name in ["loss/advantage", "loss/advantage_held_out"] {
+            assert!(
+                (0.1..10.0).contains(&figure(name)),
+                "{name} {}",
+                figure(name)
+            );
+        }
+        assert!(figure("loss/strategy_held_out") > 0.0);
+    }
+    // In points again: a network that was scaled goes on as what it means.
+    let sets = ["training.target_scaling=none", "run.max_iterations=5"];
+    place.resume("whole", &sets).succeeded();
+    let last = place.rows("whole").pop().unwrap();
+    assert!(last.get("loss/advantage_scale_player_0").is_none());
+    assert!(last["loss/advantage"].as_f64().unwrap() > 25.0);
+}
+
+#[test]
 fn without_replay_contents_a_run_goes_on_with_empty_memories() {
     let place = Place::new();
     let sets = ["checkpoint.exact_resume=false", "run.max_iterations=2"];

@@ -13,6 +13,10 @@ struct Problem {
     stream: Stream,
     drawn: usize,
     poisoned: Vec<usize>,
+    /// What targets are multiplied by.
+    unit: f32,
+    /// From this minibatch on targets have the wrong sign.
+    wrong_from: usize,
     tensors: [Tensor; 4],
 }
 
@@ -22,6 +26,8 @@ impl Problem {
             stream: Stream::new(seed, Purpose::Trial, 0, 0),
             drawn: 0,
             poisoned: vec![],
+            unit: 1.0,
+            wrong_from: usize::MAX,
             tensors: std::array::from_fn(|_| Tensor::new()),
         }
     }
@@ -30,12 +36,15 @@ impl Problem {
 impl Minibatches for Problem {
     fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
         let rows = 16;
+        let wrong = self.drawn >= self.wrong_from;
+        let unit = if wrong { -self.unit } else { self.unit };
         let info: Vec<f32> = std::iter::repeat_with(|| self.stream.uniform() as f32)
             .take(rows * INPUTS as usize)
             .collect();
         let mut target: Vec<f32> = info
             .chunks(INPUTS as usize)
             .flat_map(|row| [row[0] - row[1], 2.0 * row[2], -row[3]])
+            .map(|target| target * unit)
             .collect();
         if self.poisoned.contains(&self.drawn) {
             target[7] = f32::NAN;
@@ -87,6 +96,8 @@ fn plan(steps: usize) -> FitPlan<'static> {
         steps,
         iteration: 4,
         weighting: &WEIGHTING,
+        keep: Keep::Last,
+        held_out_checks: 1,
     }
 }
 
@@ -126,6 +137,146 @@ fn a_saved_learner_continues_bit_for_bit() {
     let (whole, second) = (whole.state().unwrap(), second.state().unwrap());
     assert_eq!(whole.moments.steps, second.moments.steps);
     assert_eq!(bits(&whole), bits(&second));
+}
+
+#[test]
+fn a_scaled_learner_learns_the_same_in_its_unit() {
+    // A power of two, so that no digit is lost on the way.
+    const UNIT: f64 = 64.0;
+    let (mut plain, mut scaled) = (learner(2), learner(2));
+    scaled.set_scale(UNIT).unwrap();
+    let mut problem = Problem::new(8);
+    problem.unit = UNIT as f32;
+    let report = run(&mut scaled, 40, &mut problem);
+    assert_eq!(
+        report,
+        FitReport {
+            seconds: report.seconds,
+            batch_seconds: report.batch_seconds,
+            ..run(&mut plain, 40, &mut Problem::new(8))
+        }
+    );
+    let (plain_state, scaled_state) = (plain.state().unwrap(), scaled.state().unwrap());
+    assert_eq!(bits(&plain_state), bits(&scaled_state));
+    assert_eq!((plain_state.scale, scaled_state.scale), (1.0, UNIT));
+    // Answers in points are those of the last layer times the unit.
+    let mut expected = plain.snapshot().unwrap();
+    let last = plain.architecture().output_layer();
+    expected[last].iter_mut().for_each(|p| *p *= UNIT as f32);
+    assert_eq!(scaled.snapshot().unwrap(), expected);
+    // A saved one goes on.
+    let mut restored = learner(2);
+    restored.load_state(&scaled_state).unwrap();
+    let mut again = Problem::new(9);
+    again.unit = UNIT as f32;
+    run(&mut restored, 5, &mut again);
+    run(&mut plain, 5, &mut Problem::new(9));
+    let restored = restored.state().unwrap();
+    assert_eq!(bits(&restored), bits(&plain.state().unwrap()));
+}
+
+#[test]
+fn a_network_means_the_same_in_another_unit() {
+    let mut fresh = learner(1);
+    let initial = fresh.state().unwrap();
+    fresh.set_scale(3.0).unwrap();
+    assert_eq!(
+        fresh.state().unwrap(),
+        LearnerState {
+            scale: 3.0,
+            ..initial
+        }
+    );
+    let mut learner = fresh;
+    run(&mut learner, 20, &mut Problem::new(3));
+    let (before, meant) = (learner.state().unwrap(), learner.snapshot().unwrap());
+    learner.set_scale(0.7).unwrap();
+    let (after, means) = (learner.state().unwrap(), learner.snapshot().unwrap());
+    let last = learner.architecture().output_layer();
+    for (a, b) in meant.iter().zip(&means) {
+        assert!((a - b).abs() <= 1e-6 * a.abs(), "{a} {b}");
+    }
+    let factor = 3.0 / 0.7;
+    for index in 0..means.len() {
+        let factor = if last.contains(&index) {
+            factor
+        } else {
+            factor * factor
+        };
+        let near = |a: f32, b: f32, factor: f64| {
+            let expected = f64::from(a) * factor;
+            (expected - f64::from(b)).abs() <= 1e-5 * expected.abs()
+        };
+        let (a, b) = (&before.moments, &after.moments);
+        assert!(
+            near(a.m[index], b.m[index], factor) && near(a.v[index], b.v[index], factor * factor)
+        );
+    }
+}
+
+/// A problem with samples held out.
+struct Measured(Problem, Problem);
+
+impl Measured {
+    /// Minibatches that turn wrong after `good` of them.
+    fn new(good: usize) -> Self {
+        let (mut problem, mut held_out) = (Problem::new(11), Problem::new(12));
+        problem.wrong_from = good;
+        held_out.next().unwrap();
+        Self(problem, held_out)
+    }
+}
+
+impl Minibatches for Measured {
+    fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+        self.0.next()
+    }
+
+    fn held_out(&self) -> Option<Minibatch<'_>> {
+        let [info, target, legal, iteration] = &self.1.tensors;
+        Some(Minibatch {
+            info,
+            target,
+            legal,
+            iteration,
+        })
+    }
+}
+
+#[test]
+fn the_parameters_of_the_least_held_out_loss_stay() {
+    let best = FitPlan {
+        keep: Keep::BestHeldout,
+        held_out_checks: 4,
+        ..plan(80)
+    };
+    let fitted = |plan: &FitPlan<'_>| {
+        let mut learner = learner(2);
+        let report = fit(&mut learner, plan, &mut Measured::new(40), || false).unwrap();
+        (learner.state().unwrap(), report)
+    };
+    let (state, report) = fitted(&best);
+    let (half, good) = fitted(&plan(40));
+    assert_eq!(state, half);
+    assert_eq!(report.held_out_loss, good.held_out_loss);
+    assert_eq!((report.steps_run, state.moments.steps), (80, 40));
+    let (last, bad) = fitted(&plan(80));
+    assert!(bad.held_out_loss > report.held_out_loss && last != state);
+    // Where the last ones are the best nothing is undone, however many checks there are.
+    for checks in [1, 40, 1_000] {
+        let plan = FitPlan {
+            held_out_checks: checks,
+            steps: 30,
+            ..best
+        };
+        let (state, report) = fitted(&plan);
+        assert!(
+            state.moments.steps > 20 && report.held_out_loss.is_some(),
+            "{checks}"
+        );
+    }
+    let without = run(&mut learner(2), 3, &mut Problem::new(1));
+    assert_eq!(without.held_out_loss, None);
 }
 
 #[test]
