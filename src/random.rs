@@ -37,7 +37,7 @@ pub enum Purpose {
     /// Benchmarks, self checks and tests.
     Trial = 6,
     /// Which past policies of an average are kept, `(iteration, 0)`, and which play an evaluation: `(iteration, 1)`.
-    Average = 7,
+    Average = 9,
 }
 
 /// A ChaCha8 stream whose 256-bit key spells out the seed, the purpose and two coordinates.
