@@ -6,13 +6,14 @@ CARGO ?= cargo
 program := target/release/coorl-async
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test bench profile lint clean tools
+.PHONY: help setup build train test test-learning bench profile lint clean tools
 
 help:
 	@echo "make setup   fetch libtorch into the user's cache and link it here (CUDA=1: with CUDA, 2.5 GB)"
 	@echo "make build   the program, $(program)"
 	@echo "make train   train with CONFIG=$(CONFIG); more options in ARGS=\"--set run.seed=2 ...\""
-	@echo "make test    all tests"
+	@echo "make test    all tests but one"
+	@echo "make test-learning  whether training converges, exactly, on small games (20 minutes)"
 	@echo "make bench   benchmarks, as ratios to limits measured in the same run"
 	@echo "make profile a flamegraph of CONFIG's training, inlined functions and lines included; options in ARGS (compiles everything anew)"
 	@echo "make lint    formatting, clippy and documentation without warnings"
@@ -34,6 +35,10 @@ train: build
 
 test: setup
 	$(CARGO) test --release --locked
+
+# Real runs on games whose answers are known.
+test-learning: setup
+	$(CARGO) test --release --locked --test learning -- --nocapture --test-threads 1
 
 # Short micro-benchmarks, then the table of limits (ARGS=--check: fails where a row misses), then nodes/s by walks and threads.
 bench: setup

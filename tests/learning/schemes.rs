@@ -1,0 +1,48 @@
+//! Every combination of schemes learns Kuhn poker. A new scheme is one row here.
+
+use crate::runs::train;
+
+/// How the tree is sampled, and the NashConv that the walks must get below.
+const WALKS: &[(&str, f64)] = &[
+    ("traversal.sampling_mode=outcome", 0.35),
+    ("traversal.sampling_mode=external", 0.15),
+    ("traversal.sampling_mode=robust", 0.35),
+    ("traversal.sampling_mode=all_actions", 0.35),
+];
+/// How samples of different iterations weigh.
+const WEIGHTINGS: &[&str] = &[
+    "training_weighting.mode=none",
+    "training_weighting.mode=lcfr",
+    "training_weighting.mode=dcfr",
+];
+/// What is played where no advantage is positive.
+const FALLBACKS: &[&str] = &[
+    "regret_matching.all_negative_fallback=uniform",
+    "regret_matching.all_negative_fallback=argmax_tiebreak",
+];
+/// How the average strategy comes about.
+const AVERAGES: &[&str] = &[
+    "averaging.scheme=strategy_network",
+    "averaging.scheme=single_network",
+];
+
+#[test]
+fn every_combination_learns_kuhn() {
+    let mut failed = Vec::new();
+    for &(walk, bound) in WALKS {
+        for weighting in WEIGHTINGS {
+            for fallback in FALLBACKS {
+                for average in AVERAGES {
+                    let choice = [walk, weighting, fallback, average];
+                    let reached = train("configs/kuhn.yaml", &choice.map(String::from));
+                    let line = format!("{:.4} {}", reached.nash_conv.average, choice.join(" "));
+                    println!("{line}");
+                    if reached.nash_conv.average.is_nan() || reached.nash_conv.average > bound {
+                        failed.push(line);
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
