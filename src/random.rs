@@ -54,6 +54,13 @@ impl Stream {
         Self(ChaCha8Rng::from_seed(key))
     }
 
+    /// A stream of its own, whose key is the next 256 bits of this one.
+    pub fn fork(&mut self) -> Self {
+        let mut key = [0u8; 32];
+        self.fill_bytes(&mut key);
+        Self(ChaCha8Rng::from_seed(key))
+    }
+
     /// How many 32-bit words have been taken, for saving the stream's position.
     pub fn position(&self) -> u128 {
         self.0.get_word_pos()

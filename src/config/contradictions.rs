@@ -8,7 +8,7 @@ use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
 use crate::training::{AveragingScheme, Keep};
-use crate::traversal::{CutoffPlayout, CutoffValue};
+use crate::traversal::{CutoffPlayout, CutoffValue, SamplingMode};
 use std::collections::BTreeMap;
 
 /// Looks for contradictions (refused) and for settings without effect (noted).
@@ -24,6 +24,7 @@ pub(super) fn find(
     };
     search.rules();
     search.strategy_samples();
+    search.sampling();
     search.cutoffs();
     search.held_out();
     search.evaluation();
@@ -85,6 +86,48 @@ impl Search<'_> {
             self.contradiction(&[every, policy, keys[0], keys[1]], &why);
         } else if opponent && !opponent_can {
             self.note(keys[1], format!("has no effect with {policy}: {only}"));
+        }
+    }
+
+    /// What the walks other than outcome sampling's need.
+    fn sampling(&mut self) {
+        const MODE: &str = "traversal.sampling_mode";
+        let traversal = &self.config.traversal;
+        let mode = traversal.sampling_mode;
+        if mode == SamplingMode::Outcome {
+            return;
+        }
+        if traversal.max_nodes_per_traversal.is_some() {
+            let why = "a limit of nodes would cut off whichever branches are walked last, and so bias every target above them; set it \
+                       to null, and max_depth to shorten the game";
+            self.contradiction(&["traversal.max_nodes_per_traversal", MODE], why);
+        }
+        if normal(&traversal.opponent_policy) != "network" {
+            let why = "only outcome sampling plays against others than the current networks; set opponent_policy to network";
+            self.contradiction(&["traversal.opponent_policy", MODE], why);
+        }
+        if traversal.outcome_unsampled_first_open_prior_alpha != 0.0 {
+            let why = "the prior is for actions that outcome sampling leaves out; set it to 0";
+            let prior = "traversal.outcome_unsampled_first_open_prior_alpha";
+            self.contradiction(&[prior, MODE], why);
+        }
+        if self.config.game == GameKind::LostCities && traversal.max_depth.is_none() {
+            let why = "players can draw from the piles for ever, and a walk follows every such line; set max_depth";
+            self.contradiction(&[MODE, "traversal.max_depth", "game"], why);
+        }
+        let (own, others) = (
+            traversal.store_strategy_on_traverser_nodes,
+            traversal.store_strategy_on_opponent_nodes,
+        );
+        if mode != SamplingMode::AllActions && (own || !others) {
+            let why = "the average strategy is that of the opponent's decisions, which are sampled from their policy; set \
+                       store_strategy_on_traverser_nodes to false and store_strategy_on_opponent_nodes to true";
+            let keys = [
+                MODE,
+                "traversal.store_strategy_on_traverser_nodes",
+                "traversal.store_strategy_on_opponent_nodes",
+            ];
+            self.contradiction(&keys, why);
         }
     }
 

@@ -62,6 +62,7 @@ static DEFAULTS: &[(&str, &str)] = &[
     ("traversal.traversals_per_player", "8"),
     ("traversal.max_nodes_per_traversal", "10000"),
     ("traversal.outcome_sampling_epsilon", "0.0"),
+    ("traversal.outcome_sampling_explorers", "both"),
     ("traversal.outcome_unsampled_regret", "negative_node_value"),
     ("traversal.opponent_policy", "self_play_league"),
     ("traversal.store_strategy_on_traverser_nodes", "true"),

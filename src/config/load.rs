@@ -7,6 +7,7 @@ use super::earlier::Earlier;
 use super::error::{ConfigError, Note, Problem, Reason, Source};
 use super::layer::{self, Findings, Leaf};
 use super::schema;
+use crate::traversal::SamplingMode;
 use figment::providers::Serialized;
 use figment::util::nest;
 use figment::value::{Dict, Map, Value};
@@ -101,7 +102,7 @@ impl Loader {
 
     /// The configuration of all sources, if nothing is wrong with any.
     fn finish(mut self) -> Result<Loaded, ConfigError> {
-        let config = match self.figment.extract::<Config>() {
+        let mut config = match self.figment.extract::<Config>() {
             Ok(config) => config,
             Err(error) => {
                 // The table of keys allows something that the settings do not: still an answer and no panic.
@@ -111,6 +112,7 @@ impl Loader {
                 return Err(self.findings.into());
             }
         };
+        lift_unasked_limit(&mut config, &self.provenance);
         contradictions::find(&config, &self.provenance, &mut self.findings);
         self.earlier
             .finish(&config, &self.provenance, &mut self.findings);
@@ -122,6 +124,16 @@ impl Loader {
             provenance: self.provenance,
             notes: self.findings.notes,
         })
+    }
+}
+
+/// The built-in limit of nodes is outcome sampling's: unless somebody set one, the other modes have none.
+fn lift_unasked_limit(config: &mut Config, provenance: &BTreeMap<String, Source>) {
+    const LIMIT: &str = "traversal.max_nodes_per_traversal";
+    if config.traversal.sampling_mode != SamplingMode::Outcome
+        && provenance.get(LIMIT) == Some(&Source::Default)
+    {
+        config.traversal.max_nodes_per_traversal = None;
     }
 }
 

@@ -1,5 +1,6 @@
 //! The samples of one walk, contiguous, until replay copies them.
 
+use super::segments::Places;
 use crate::game::{ActionSet, Player};
 
 /// Info states per block of an arena: large enough to be one allocation in many decisions, small enough to waste little.
@@ -30,6 +31,9 @@ struct Row {
     player: Player,
     first_open: bool,
     legal: ActionSet,
+    /// Where its target lies among the targets.
+    target: u32,
+    segment: u32,
 }
 
 /// One sample as it lies in its arena.
@@ -78,12 +82,16 @@ impl SampleArena {
         player: Player,
         legal: ActionSet,
         first_open: bool,
+        segment: u32,
     ) -> &mut [f32] {
+        let target = self.advantage.rows.len() as u32;
         self.advantage.rows.push(Row {
             info: info.0,
             player,
             first_open,
             legal,
+            target,
+            segment,
         });
         let start = self.advantage.targets.len();
         self.advantage.targets.resize(start + self.actions, 0.0);
@@ -96,22 +104,37 @@ impl SampleArena {
         player: Player,
         legal: ActionSet,
         policy: &[f32],
+        segment: u32,
     ) {
+        let target = self.strategy.rows.len() as u32;
         self.strategy.rows.push(Row {
             info: info.0,
             player,
             first_open: false,
             legal,
+            target,
+            segment,
         });
         self.strategy.targets.extend_from_slice(policy);
     }
 
-    /// The advantage samples in the order of recording: deepest first.
+    /// Puts the samples into the order in which a depth-first walk records them.
+    pub(super) fn arrange(&mut self, places: &Places) {
+        // Stable: samples of one segment are recorded in their order.
+        self.advantage
+            .rows
+            .sort_by_key(|row| places.ended[row.segment as usize]);
+        self.strategy
+            .rows
+            .sort_by_key(|row| places.begun[row.segment as usize]);
+    }
+
+    /// The advantage samples, deepest first: in the order in which a depth-first walk leaves their decisions.
     pub fn advantage(&self) -> impl ExactSizeIterator<Item = SampleView<'_>> {
         self.views(&self.advantage)
     }
 
-    /// The strategy samples in visit order.
+    /// The strategy samples in the order in which a depth-first walk visits their decisions.
     pub fn strategy(&self) -> impl ExactSizeIterator<Item = SampleView<'_>> {
         self.views(&self.strategy)
     }
@@ -122,16 +145,12 @@ impl SampleArena {
     }
 
     fn views<'a>(&'a self, kind: &'a Kind) -> impl ExactSizeIterator<Item = SampleView<'a>> {
-        let targets = kind.targets.chunks_exact(self.actions.max(1));
-        kind.rows
-            .iter()
-            .zip(targets)
-            .map(|(row, target)| SampleView {
-                info: self.info(row.info),
-                target,
-                legal: row.legal,
-                player: row.player,
-                first_open: row.first_open,
-            })
+        kind.rows.iter().map(|row| SampleView {
+            info: self.info(row.info),
+            target: &kind.targets[row.target as usize * self.actions..][..self.actions],
+            legal: row.legal,
+            player: row.player,
+            first_open: row.first_open,
+        })
     }
 }

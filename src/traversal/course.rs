@@ -1,103 +1,145 @@
-//! One outcome-sampling walk under way: the path down, and the fold back up.
+//! One walk under way: its open branches, its frames, and the fold back up.
 
 use super::{
-    CutoffValue, Opponent, SampleArena, Settings, UnsampledRegret, Walk, WalkStatistics, WalkTask,
-    Walker, arena::InfoIndex, statistics::Endpoint,
+    Opponent, SampleArena, Walk, WalkRandomness, WalkStatistics, WalkTask, Walker,
+    arena::InfoIndex,
+    branch::Branch,
+    frames::{Child, Frames, OwnFrame, Parent},
+    scheme::{Along, Decider, Decision, Departures, Plan, Scheme},
+    segments::Segments,
+    statistics::Endpoint,
 };
 use crate::{
     bots::{Bot, ScriptedGame},
     encoding::Encoding,
-    game::{Action, ActionSet, Game, Player},
+    game::{Action, ActionSet, Player},
     inference::Head,
-    random::Randomness,
-    regret,
+    regret::{self, Matched},
 };
 
-/// One decision of a current network on the sampled path.
-struct Frame {
-    /// Probability of the sampled action under the policy.
-    policy: f32,
-    /// Its sampling probability, at least `regret_matching_epsilon`.
-    sampling: f64,
-    /// The traverser's part; `None` at decisions of the opponent.
-    own: Option<OwnFrame>,
-}
-
-/// What the advantage sample of a traverser's decision needs.
-struct OwnFrame {
-    info: InfoIndex,
-    action: Action,
-    legal: ActionSet,
-    openings: ActionSet,
-    /// The openings whose hand alone promises to pay; only with the first-open prior.
-    recovering: ActionSet,
-}
-
-/// A walk under way.
-pub(super) struct Course<'a, G: ScriptedGame, E, R> {
+/// A walk under way. [`Course::next`] and [`Course::answer`] alternate until nothing is open; several questions may wait for their
+/// answers at once, in any order.
+pub(super) struct Course<'a, G: ScriptedGame, E, S, R> {
     walker: &'a Walker<G, E>,
-    state: G::State,
-    rng: &'a mut R,
+    scheme: S,
+    departures: Departures,
     traverser: Player,
     opponent: Opponent<G::Bot>,
-    depth: usize,
-    frames: Vec<Frame>,
+    /// Branches to go on with, the next one last: depth first, so that few are open at once.
+    open: Vec<Box<Branch<G::State, R>>>,
+    frames: Frames,
+    segments: Segments,
+    /// Scratch of the decision in hand.
+    plan: Plan,
+    value: f64,
     samples: SampleArena,
     statistics: WalkStatistics<G>,
 }
 
-impl<'a, G: ScriptedGame, E: Encoding<G>, R: Randomness> Course<'a, G, E, R> {
-    pub(super) fn new(walker: &'a Walker<G, E>, task: WalkTask<G::State>, rng: &'a mut R) -> Self {
-        let opponent = walker.opponents.choose(task.snapshots, rng);
+/// A branch at a decision that a network makes.
+pub(super) struct Question<S, R> {
+    branch: Box<Branch<S, R>>,
+    mover: Player,
+    legal: ActionSet,
+    /// Who is asked.
+    pub(super) head: Head,
+}
+
+impl<'a, G: ScriptedGame, E: Encoding<G>, S: Scheme, R: WalkRandomness> Course<'a, G, E, S, R> {
+    pub(super) fn new(
+        walker: &'a Walker<G, E>,
+        scheme: S,
+        task: WalkTask<G::State>,
+        mut rng: R,
+    ) -> Self {
         let encoding = &walker.encoding;
         Self {
+            opponent: walker.opponents.choose(task.snapshots, &mut rng),
+            departures: scheme.departures(),
+            open: vec![Box::new(Branch {
+                state: task.state,
+                rng,
+                chance: None,
+                depth: 0,
+                parent: Parent::Root,
+                along: Along::Sampling,
+                segment: Segments::ROOT,
+            })],
             walker,
-            state: task.state,
-            rng,
+            scheme,
             traverser: task.traverser,
-            opponent,
-            depth: 0,
-            frames: Vec::with_capacity(256),
+            frames: Frames::default(),
+            segments: Segments::new(),
+            plan: Plan::default(),
+            value: 0.0,
             samples: SampleArena::new(encoding.info_len(), encoding.num_actions()),
             statistics: WalkStatistics::default(),
         }
     }
 
-    /// Writes what `mover` knows to `row` (`[info_len]`), to be asked about; returns the legal actions.
-    pub(super) fn ask(&mut self, mover: Player, row: &mut [f32]) -> ActionSet {
-        let Walker { game, encoding, .. } = self.walker;
-        let legal = encoding.legal_actions(game, &self.state);
-        encoding.encode(game, &self.state, mover, legal, row);
-        self.statistics.counts.requests += 1;
-        legal
+    /// Goes on with open branches until one of them needs an answer; `None` when none does.
+    pub(super) fn next(&mut self) -> Option<Question<G::State, R>> {
+        while let Some(mut branch) = self.open.pop() {
+            loop {
+                let mover = match self.enter(&branch) {
+                    Ok(mover) => mover,
+                    Err(endpoint) => {
+                        self.end(branch, endpoint);
+                        break;
+                    }
+                };
+                if let Some(head) = self.head(mover) {
+                    let Walker { game, encoding, .. } = self.walker;
+                    let legal = encoding.legal_actions(game, &branch.state);
+                    return Some(Question {
+                        branch,
+                        mover,
+                        legal,
+                        head,
+                    });
+                }
+                self.step_bot(&mut branch);
+            }
+        }
+        None
     }
 
-    /// Counts the node just reached: its mover, or why the walk ends here. A node that meets the node limit ends the walk even
+    /// Writes what the mover knows to `row` (`[info_len]`), to be asked about.
+    pub(super) fn write(&mut self, question: &Question<G::State, R>, row: &mut [f32]) {
+        let Walker { game, encoding, .. } = self.walker;
+        let Question {
+            branch,
+            mover,
+            legal,
+            ..
+        } = question;
+        encoding.encode(game, &branch.state, *mover, *legal, row);
+        self.statistics.counts.requests += 1;
+    }
+
+    /// Counts the node just reached: its mover, or why the branch ends here. A node that meets the node limit ends the walk even
     /// when the game is over there.
-    pub(super) fn enter(&mut self) -> Result<Player, Endpoint> {
+    fn enter(&mut self, branch: &Branch<G::State, R>) -> Result<Player, Endpoint> {
         let settings = &self.walker.settings;
-        let statistics = &mut self.statistics.counts;
-        statistics.nodes += 1;
-        statistics.max_depth_reached = statistics.max_depth_reached.max(self.depth);
+        let counts = &mut self.statistics.counts;
+        counts.nodes += 1;
+        counts.max_depth_reached = counts.max_depth_reached.max(branch.depth);
         if settings
-            .max_nodes_per_traversal
-            .is_some_and(|most| statistics.nodes >= most as u64)
+            .node_limit()
+            .is_some_and(|most| counts.nodes >= most as u64)
         {
             return Err(Endpoint::NodeLimit);
         }
-        let mover = self
-            .walker
-            .game
-            .mover(&self.state)
-            .ok_or(Endpoint::Terminal)?;
-        if settings.max_depth.is_some_and(|most| self.depth >= most) {
+        let mover = self.walker.game.mover(&branch.state);
+        let mover = mover.ok_or(Endpoint::Terminal)?;
+        if settings.max_depth.is_some_and(|most| branch.depth >= most) {
             return Err(Endpoint::Depth);
         }
         Ok(mover)
     }
 
     /// The head that decides for `mover`; `None` for a bot.
-    pub(super) fn head(&self, mover: Player) -> Option<Head> {
+    fn head(&self, mover: Player) -> Option<Head> {
         if mover == self.traverser {
             return Some(Head::advantage(mover));
         }
@@ -109,256 +151,235 @@ impl<'a, G: ScriptedGame, E: Encoding<G>, R: Randomness> Course<'a, G, E, R> {
         }
     }
 
-    pub(super) fn step_bot(&mut self) {
+    fn step_bot(&self, branch: &mut Branch<G::State, R>) {
         let Opponent::Bot(bot) = &self.opponent else {
             unreachable!("only bots decide without a head")
         };
-        let action = bot.act(&self.walker.game, &self.state, self.rng);
-        self.apply(action);
+        let action = bot.act(&self.walker.game, &branch.state, &mut branch.rng);
+        branch.apply(&self.walker.game, action);
     }
 
-    /// Chooses and applies an action from a head's answer.
-    pub(super) fn decide(&mut self, mover: Player, legal: ActionSet, info: &[f32], answer: &[f32]) {
+    /// Goes on after a decision: `info` is the row that was asked about, `answer` what came back (`[actions]`).
+    pub(super) fn answer(&mut self, question: Question<G::State, R>, info: &[f32], answer: &[f32]) {
+        let Question {
+            mut branch,
+            mover,
+            legal,
+            ..
+        } = question;
+        let walker = self.walker;
         let mut policy = [0.0f32; ActionSet::CAPACITY];
         let policy = &mut policy[..answer.len()];
-        let explores = mover == self.traverser || matches!(self.opponent, Opponent::Network);
-        if explores {
-            return self.decide_explored(mover, legal, info, answer, policy);
-        }
-        if matches!(self.opponent, Opponent::AverageStrategy) {
+        let substituted = mover != self.traverser && !matches!(self.opponent, Opponent::Network);
+        let decider = if mover == self.traverser {
+            Decider::Traverser
+        } else {
+            Decider::Opponent
+        };
+        if substituted && matches!(self.opponent, Opponent::AverageStrategy) {
             regret::legal_softmax(answer, legal, policy);
-            let action = self.draw(policy, legal);
-            return self.apply(self.walker.encoding.to_game(
-                &self.walker.game,
-                &self.state,
-                action,
-            ));
+            let decision = Decision {
+                decider,
+                policy,
+                legal,
+            };
+            let action = decision.draw(policy, &mut branch.rng);
+            let action = walker.in_game(&branch.state, action);
+            branch.apply(&walker.game, action);
+            return self.open.push(branch);
         }
-        let walker = self.walker;
-        let matched = regret::regret_matching(
-            answer,
-            legal,
-            walker.settings.regret_matching_epsilon,
-            walker.fallback,
+        let epsilon = walker.settings.regret_matching_epsilon;
+        let matched = regret::regret_matching(answer, legal, epsilon, walker.fallback, policy);
+        let decision = Decision {
+            decider,
             policy,
-        );
-        let action = self.draw(policy, legal);
-        let chosen = walker.encoding.to_game(&walker.game, &self.state, action);
-        self.statistics
-            .decision(&walker.game, &self.state, chosen, self.depth, &matched);
-        self.apply(chosen);
+            legal,
+        };
+        self.plan.clear();
+        if substituted || branch.along == Along::Rollout {
+            self.plan.pass_on(decision.draw(policy, &mut branch.rng));
+            self.follow(branch, None, &decision, &matched);
+        } else {
+            let stored = self.store(&branch, &decision, mover, info);
+            self.scheme
+                .follow(&decision, &mut branch.rng, &mut self.plan);
+            self.follow(branch, stored, &decision, &matched);
+        }
+        if !substituted && self.plan.is_single() {
+            self.statistics.counts.sampled_actions += 1;
+        }
     }
 
-    /// A decision of a current advantage network: explored, weighted, recorded.
-    fn decide_explored(
+    /// Stores the info state of a decision that gives samples, with its strategy sample if one is due.
+    fn store(
         &mut self,
+        branch: &Branch<G::State, R>,
+        decision: &Decision<'_>,
         mover: Player,
-        legal: ActionSet,
         info: &[f32],
-        answer: &[f32],
-        policy: &mut [f32],
-    ) {
-        let walker = self.walker;
-        let settings = &walker.settings;
-        let epsilon = settings.regret_matching_epsilon;
-        let matched = regret::regret_matching(answer, legal, epsilon, walker.fallback, policy);
-        let own = mover == self.traverser;
+    ) -> Option<InfoIndex> {
+        let settings = &self.walker.settings;
+        let own = decision.decider == Decider::Traverser;
         let stores = if own {
             settings.store_strategy_on_traverser_nodes
         } else {
             settings.store_strategy_on_opponent_nodes
         };
         let stores = stores
-            && self
+            && branch
                 .depth
                 .is_multiple_of(settings.strategy_sample_interval.max(1));
-        let stored = (own || stores).then(|| self.samples.push_info(info));
-        if let (true, Some(info)) = (stores, stored) {
-            self.samples.push_strategy(info, mover, legal, policy);
+        let stored = (own || stores).then(|| self.samples.push_info(info))?;
+        if stores {
+            let Decision { policy, legal, .. } = decision;
+            self.samples
+                .push_strategy(stored, mover, *legal, policy, branch.segment);
             self.statistics.counts.strategy_samples += 1;
         }
-        let mut sampling = [0.0f32; ActionSet::CAPACITY];
-        let sampling = &mut sampling[..policy.len()];
-        regret::mix_uniform(policy, legal, settings.outcome_sampling_epsilon, sampling);
-        let action = self.draw(sampling, legal);
-        let own = stored
-            .filter(|_| own)
-            .map(|info| self.own_frame(info, action, legal));
-        self.frames.push(Frame {
-            policy: policy[action as usize],
-            sampling: f64::from(sampling[action as usize]).max(epsilon),
-            own,
-        });
-        self.statistics.counts.sampled_actions += 1;
-        let chosen = walker.encoding.to_game(&walker.game, &self.state, action);
-        self.statistics
-            .decision(&walker.game, &self.state, chosen, self.depth, &matched);
-        self.apply(chosen);
+        Some(stored)
     }
 
-    fn own_frame(&self, info: InfoIndex, action: Action, legal: ActionSet) -> OwnFrame {
-        let Walker {
-            game,
-            encoding,
-            settings,
-            ..
-        } = self.walker;
-        let in_game = |action| encoding.to_game(game, &self.state, action);
-        let game_openings = game.opening_actions(&self.state);
+    /// Goes on with the actions of the plan.
+    fn follow(
+        &mut self,
+        mut branch: Box<Branch<G::State, R>>,
+        stored: Option<InfoIndex>,
+        decision: &Decision<'_>,
+        matched: &Matched,
+    ) {
+        let walker = self.walker;
+        let chosen = walker.in_game(&branch.state, self.plan.chosen());
+        self.statistics
+            .decision(&walker.game, &branch.state, chosen, branch.depth, matched);
+        if self.plan.passed_on {
+            branch.apply(&walker.game, chosen);
+            return self.open.push(branch);
+        }
+        let own = stored
+            .filter(|_| decision.decider == Decider::Traverser)
+            .map(|info| self.own_frame(&branch, info, decision.legal));
+        let children = self.plan.evaluated.iter().map(|evaluated| Child {
+            action: evaluated.action,
+            policy: decision.policy[evaluated.action as usize],
+            probability: evaluated.probability,
+            value: 0.0,
+        });
+        let frame = self.frames.open(branch.parent, own, children);
+        if self.plan.is_single() {
+            branch.parent = Parent::Frame { frame, child: 0 };
+            branch.apply(&walker.game, chosen);
+            return self.open.push(branch);
+        }
+        self.branch_out(branch, frame);
+    }
+
+    /// Opens a branch for every evaluated action, each with a stream of its own, and one for the walk itself if it goes on apart.
+    fn branch_out(&mut self, mut branch: Box<Branch<G::State, R>>, frame: u32) {
+        let (walker, plan) = (self.walker, &self.plan);
+        let rollouts = plan.along == Along::Rollout;
+        let segment = match plan.onward {
+            None => self.segments.branch(branch.segment, plan.evaluated.len()),
+            // Rollouts give no samples.
+            Some(_) => self.segments.branch(branch.segment, 1),
+        };
+        let chance = rollouts.then(|| branch.rng.fork());
+        let first = self.open.len();
+        for (child, evaluated) in (0..).zip(&plan.evaluated) {
+            let mut next = Box::new(Branch {
+                state: branch.state.clone(),
+                rng: branch.rng.fork(),
+                chance: chance.clone(),
+                depth: branch.depth,
+                parent: Parent::Frame { frame, child },
+                along: plan.along,
+                segment: if rollouts {
+                    segment
+                } else {
+                    segment + u32::from(child)
+                },
+            });
+            let action = walker.in_game(&branch.state, evaluated.action);
+            next.apply(&walker.game, action);
+            self.open.push(next);
+        }
+        if let Some(action) = plan.onward {
+            let action = walker.in_game(&branch.state, action);
+            branch.parent = Parent::Nobody;
+            branch.segment = segment;
+            branch.apply(&walker.game, action);
+            self.open.push(branch);
+        }
+        // The lowest action is walked first, and the rollouts before the walk goes on: what is open stays little.
+        self.open[first..].reverse();
+    }
+
+    fn own_frame(
+        &self,
+        branch: &Branch<G::State, R>,
+        info: InfoIndex,
+        legal: ActionSet,
+    ) -> OwnFrame {
+        let Walker { game, .. } = self.walker;
+        let in_game = |action: Action| self.walker.in_game(&branch.state, action);
+        let game_openings = game.opening_actions(&branch.state);
         let (mut openings, mut recovering) = (ActionSet::EMPTY, ActionSet::EMPTY);
         if !game_openings.is_empty() {
             openings = legal
                 .iter()
-                .filter(|&a| game_openings.contains(in_game(a)))
+                .filter(|&action| game_openings.contains(in_game(action)))
                 .collect();
         }
-        if settings.outcome_unsampled_first_open_prior_alpha != 0.0 {
-            let recovers = |&a: &Action| game.opening_recovers(&self.state, in_game(a));
+        if self.departures.first_open_prior != 0.0 {
+            let recovers = |&action: &Action| game.opening_recovers(&branch.state, in_game(action));
             recovering = openings.iter().filter(recovers).collect();
         }
         OwnFrame {
             info,
-            action,
+            segment: branch.segment,
             legal,
             openings,
             recovering,
         }
     }
 
-    fn draw(&mut self, policy: &[f32], legal: ActionSet) -> Action {
-        let point = self.rng.uniform();
-        // A policy over a non-empty legal set always has mass; the lowest action stands in should that ever fail.
-        regret::draw(policy, legal, point)
-            .or(legal.first())
-            .unwrap_or_default()
-    }
-
-    /// Applies the game's `action` with chance sampled afresh.
-    fn apply(&mut self, action: Action) {
-        apply_sampled(&self.walker.game, &mut self.state, action, self.rng);
-        self.depth += 1;
-    }
-
-    /// The value where the walk ended, then the fold back over the frames.
-    pub(super) fn finish(mut self, endpoint: Endpoint) -> Walk<G> {
-        self.statistics
-            .counts
-            .endpoint(endpoint, self.depth, self.walker.buckets());
-        let settings = &self.walker.settings;
+    /// Ends a branch: its value goes to its frame, and from frames that are complete on to theirs.
+    fn end(&mut self, mut branch: Box<Branch<G::State, R>>, endpoint: Endpoint) {
+        let (walker, traverser) = (self.walker, self.traverser);
+        let counts = &mut self.statistics.counts;
+        counts.endpoint(endpoint, branch.depth, walker.buckets());
         let mut value = match endpoint {
-            Endpoint::Terminal => self.walker.game.payoff(&self.state, self.traverser),
-            Endpoint::Depth | Endpoint::NodeLimit => self.cutoff_value(),
+            Endpoint::Terminal => walker.game.payoff(&branch.state, traverser),
+            Endpoint::Depth | Endpoint::NodeLimit => branch.cutoff_value(walker, traverser, counts),
         };
-        for frame in std::mem::take(&mut self.frames).iter().rev() {
-            let mut sampled = value / frame.sampling;
-            if let Some(clip) = settings.outcome_sampling_value_clip {
-                sampled = sampled.clamp(-clip, clip);
-            }
-            value = f64::from(frame.policy) * sampled;
-            if let Some(own) = &frame.own {
-                self.statistics.counts.advantage_samples += 1;
-                record_advantage(
-                    &mut self.samples,
-                    settings,
-                    self.traverser,
-                    own,
-                    sampled,
-                    value,
-                );
+        let mut parent = branch.parent;
+        loop {
+            match parent {
+                Parent::Nobody => return,
+                Parent::Root => {
+                    self.value = value;
+                    return;
+                }
+                Parent::Frame { frame, child } => {
+                    let Some(frame) = self.frames.close(frame, child, value) else {
+                        return;
+                    };
+                    value = frame.fold(&self.departures, traverser, &mut self.samples);
+                    counts.advantage_samples += u64::from(frame.is_own());
+                    parent = frame.parent();
+                }
             }
         }
+    }
+
+    /// What the walk gives, once nothing is open and every question is answered.
+    pub(super) fn finish(mut self) -> Walk<G> {
+        if let Some(places) = self.segments.places() {
+            self.samples.arrange(&places);
+        }
         Walk {
-            value,
+            value: self.value,
             samples: self.samples,
             statistics: self.statistics,
         }
     }
-
-    /// The payoff as the position stands, or the mean over playouts from it.
-    fn cutoff_value(&mut self) -> f64 {
-        let Walker {
-            game,
-            settings,
-            playout,
-            ..
-        } = self.walker;
-        let playouts = match settings.cutoff_value_mode {
-            CutoffValue::ScoreDiff => 0,
-            CutoffValue::RandomRollout => settings.cutoff_rollouts,
-        };
-        if playouts == 0 {
-            return game.payoff(&self.state, self.traverser);
-        }
-        let mut sum = 0.0;
-        for _ in 0..playouts {
-            let mut state = self.state.clone();
-            let mut plies = 0;
-            while game.mover(&state).is_some() && plies < settings.cutoff_rollout_max_steps {
-                let action = match playout {
-                    Some(bot) => bot.act(game, &state, self.rng),
-                    None => {
-                        let legal = game.legal_actions(&state);
-                        let index = self.rng.index(legal.len());
-                        legal.nth(index).unwrap_or_default()
-                    }
-                };
-                apply_sampled(game, &mut state, action, self.rng);
-                plies += 1;
-            }
-            let [count, steps, timeouts] = &mut self.statistics.counts.playouts;
-            *count += 1;
-            *steps += plies as u64;
-            *timeouts += u64::from(game.mover(&state).is_some());
-            sum += game.payoff(&state, self.traverser);
-        }
-        sum / playouts as f64
-    }
-}
-
-/// Applies `action` with one of its chance outcomes drawn uniformly; consumes nothing when there is but one.
-fn apply_sampled<G: Game, R: Randomness>(
-    game: &G,
-    state: &mut G::State,
-    action: Action,
-    rng: &mut R,
-) {
-    match game.chance_outcomes(state, action) {
-        0 | 1 => game.apply(state, action),
-        outcomes => {
-            let outcome = rng.index(outcomes);
-            game.apply_outcome(state, action, outcome);
-        }
-    }
-}
-
-/// Writes the advantage sample of one decision; `sampled` is `v` and `value` is `V`.
-fn record_advantage(
-    samples: &mut SampleArena,
-    settings: &Settings,
-    traverser: Player,
-    own: &OwnFrame,
-    sampled: f64,
-    value: f64,
-) {
-    let first_open = !own.openings.is_empty();
-    let target = samples.push_advantage(own.info, traverser, own.legal, first_open);
-    let unsampled = match settings.outcome_unsampled_regret {
-        UnsampledRegret::NegativeNodeValue => -value as f32,
-        UnsampledRegret::Zero => 0.0,
-    };
-    own.legal
-        .iter()
-        .for_each(|action| target[action as usize] = unsampled);
-    let alpha = settings.outcome_unsampled_first_open_prior_alpha;
-    if alpha != 0.0 {
-        for action in own.openings.iter() {
-            let sign = if own.recovering.contains(action) {
-                1.0
-            } else {
-                -1.0
-            };
-            target[action as usize] = (sign * alpha) as f32;
-        }
-    }
-    target[own.action as usize] = (sampled - value) as f32;
 }

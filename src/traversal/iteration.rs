@@ -38,6 +38,6 @@ impl<G: ScriptedGame, E: Encoding<G>> Job for IterationWalks<G, E> {
             traverser: Player::from_parity(index),
             snapshots: self.snapshots,
         };
-        self.walker.walk(task, lease, &mut rng).await
+        self.walker.walk(task, lease, rng).await
     }
 }

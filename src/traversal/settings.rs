@@ -7,8 +7,30 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum SamplingMode {
     /// One action per decision of either player (outcome sampling).
+    ///
+    /// Targets are unbiased as the settings' defaults are. How often an info state is visited depends on how the traverser explores, so
+    /// samples of different iterations are not weighted by counterfactual reach alone, as those of `external` are.
     #[default]
     Outcome,
+    /// Every action of the traverser, one of the opponent (external sampling). Without variance from the traverser's own choices; the
+    /// number of nodes grows exponentially with the traverser's decisions.
+    External,
+    /// One rollout per action of the traverser at the decisions of one sampled path.
+    AllActions,
+    /// `robust_actions` actions of the traverser, chosen uniformly, one of the opponent (robust sampling).
+    Robust,
+}
+
+/// Who explores under outcome sampling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Explorers {
+    /// The traverser; the opponent plays their own policy, and their decisions weigh nothing.
+    #[default]
+    Traverser,
+    /// Both players: biased, kept to repeat the seed's runs. Values are weighted back, but what is visited is not: an info state's sample
+    /// is an average over the hands that an exploring opponent gets there with, not over those that their policy does.
+    Both,
 }
 
 /// The advantage target of legal actions that were not sampled.
@@ -55,16 +77,23 @@ pub struct Settings {
     pub in_flight: Option<usize>,
     /// Threads that advance walks and run their network calls; null = one per core.
     pub worker_threads: Option<usize>,
-    /// `outcome`.
+    /// `outcome`, `external`, `all_actions` or `robust`.
     pub sampling_mode: SamplingMode,
-    /// Plies after which a walk is cut off; null = no limit.
+    /// Actions of the traverser that a decision is sampled by under `robust`, all if there are fewer; positive.
+    pub robust_actions: usize,
+    /// Plies after which the game ends, in every branch alike, worth `cutoff_value_mode`; null = no limit. Targets are those of the
+    /// game so shortened, without bias.
     pub max_depth: Option<usize>,
-    /// Nodes after which a walk is cut off; null = no limit.
+    /// Nodes after which a walk is cut off, under `outcome`; null = no limit. As a walk has one path there, this shortens the game as
+    /// `max_depth` does. The other modes have no such limit: what it would cut off depends on which branches were walked first.
     pub max_nodes_per_traversal: Option<usize>,
     /// Regret matching falls back when positive advantages sum to no more than this; also the least sampling probability divided by.
     pub regret_matching_epsilon: f64,
-    /// Uniform share mixed into the sampling policy, 0 to 1.
+    /// Uniform share mixed into the sampling policy under `outcome`, and into the traverser's path under `all_actions`; 0 to 1. At 0 the
+    /// traverser never tries what their policy does not play.
     pub outcome_sampling_epsilon: f64,
+    /// Who explores under `outcome`: `traverser` or `both`. `both` is biased.
+    pub outcome_sampling_explorers: Explorers,
     /// Clip of the importance-weighted value at every network node, in points; null = none. Biased when it binds.
     pub outcome_sampling_value_clip: Option<f64>,
     /// Target of legal actions that were not sampled: `negative_node_value` or `zero`.
@@ -105,6 +134,14 @@ impl Settings {
         2 * self.traversals_per_player
     }
 
+    /// The nodes after which a walk is cut off, if it is.
+    pub(super) fn node_limit(&self) -> Option<usize> {
+        match self.sampling_mode {
+            SamplingMode::Outcome => self.max_nodes_per_traversal,
+            SamplingMode::External | SamplingMode::AllActions | SamplingMode::Robust => None,
+        }
+    }
+
     /// Walks in flight at once.
     pub fn walks_in_flight(&self) -> usize {
         let all = self.walks().min(Self::MOST_IN_FLIGHT);
@@ -119,10 +156,12 @@ impl Default for Settings {
             in_flight: None,
             worker_threads: None,
             sampling_mode: SamplingMode::Outcome,
+            robust_actions: 2,
             max_depth: None,
             max_nodes_per_traversal: Some(10_000),
             regret_matching_epsilon: 1e-8,
             outcome_sampling_epsilon: 0.05,
+            outcome_sampling_explorers: Explorers::Traverser,
             outcome_sampling_value_clip: None,
             outcome_unsampled_regret: UnsampledRegret::NegativeNodeValue,
             outcome_unsampled_first_open_prior_alpha: 0.0,

@@ -106,8 +106,11 @@ fn wrong_types_and_values_are_refused_with_what_is_allowed() {
             ["not available yet", "write `mlp`"],
         ),
         (
-            "traversal.sampling_mode=external",
-            ["not available yet", "write `outcome`"],
+            "traversal.sampling_mode=extrenal",
+            [
+                "outcome, external, all_actions, robust",
+                "nearest: external",
+            ],
         ),
         (
             "traversal.opponent_policy=netwrok",

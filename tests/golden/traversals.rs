@@ -17,9 +17,11 @@ use coorl_async::{
         Engine, EngineThreads, Head, Job, Kernels, LaneNetworks, Lease, RowShape, StopFlag, Stopped,
     },
     network::{self, Architecture},
+    random::Randomness,
     regret::{self, Fallback},
     traversal::{
-        Opponent, OpponentPolicy, SampleView, Settings, UnsampledRegret, Walk, WalkTask, Walker,
+        Explorers, Opponent, OpponentPolicy, SampleView, Settings, UnsampledRegret, Walk,
+        WalkRandomness, WalkTask, Walker,
     },
 };
 use safetensors::SafeTensors;
@@ -40,9 +42,32 @@ impl Job for RowWalk {
     type Output = (Walk<Traced>, Lcg);
 
     async fn run(&self, _: usize, lease: &mut Lease) -> Result<Self::Output, Stopped> {
-        let mut rng = Lcg::new(self.seed);
-        let walk = self.walker.walk(self.task.clone(), lease, &mut rng).await?;
-        Ok((walk, rng))
+        let rng = Watched(Arc::new(Mutex::new(Lcg::new(self.seed))));
+        let walk = self
+            .walker
+            .walk(self.task.clone(), lease, rng.clone())
+            .await?;
+        let closing = rng.0.lock().unwrap().clone();
+        Ok((walk, closing))
+    }
+}
+
+/// The generator of one walk, watched from outside.
+#[derive(Clone)]
+struct Watched(Arc<Mutex<Lcg>>);
+
+impl Randomness for Watched {
+    fn uniform(&mut self) -> f64 {
+        self.0.lock().unwrap().uniform()
+    }
+    fn index(&mut self, n: usize) -> usize {
+        self.0.lock().unwrap().index(n)
+    }
+}
+
+impl WalkRandomness for Watched {
+    fn fork(&mut self) -> Self {
+        unreachable!("outcome sampling has one branch")
     }
 }
 
@@ -55,6 +80,7 @@ fn settings(row: &Value) -> Settings {
         max_nodes_per_traversal: limit("max_nodes"),
         regret_matching_epsilon: number("regret_matching_epsilon"),
         outcome_sampling_epsilon: number("outcome_sampling_epsilon"),
+        outcome_sampling_explorers: Explorers::Both,
         outcome_sampling_value_clip: given["outcome_sampling_value_clip"].as_f64(),
         outcome_unsampled_regret: match given["outcome_unsampled_regret"].as_str().unwrap() {
             "zero" => UnsampledRegret::Zero,
