@@ -1,6 +1,6 @@
 //! Regret matching.
 
-use super::Fallback;
+use super::{Fallback, FallbackPolicy};
 use crate::game::ActionSet;
 
 /// How [`regret_matching`] came to its policy.
@@ -89,18 +89,7 @@ fn fall_back(
         }
     }
     let count = legal.len();
-    match fallback {
-        Fallback::Uniform => {
-            for action in legal.iter() {
-                policy[action as usize] = 1.0 / count as f32;
-            }
-        }
-        Fallback::ArgmaxTiebreak => {
-            if let Some(action) = best {
-                policy[action as usize] = 1.0;
-            }
-        }
-    }
+    fallback.write(advantages, legal, best, policy);
     Matched {
         fallback: true,
         tie_size,

@@ -7,24 +7,15 @@
 //!
 //! Pure functions on slices `[actions]`, one per formula; they run once per node and allocate nothing.
 
+mod fallback;
 mod matching;
 mod policy;
 
+pub use fallback::{ArgmaxTiebreak, Fallback, FallbackPolicy, Uniform};
 pub use matching::{Matched, regret_matching};
 pub use policy::{draw, entropy, greedy, legal_softmax, mix_uniform};
 
 use serde::{Deserialize, Serialize};
-
-/// What to play when no advantage is positive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fallback {
-    /// Every legal action alike.
-    #[default]
-    Uniform,
-    /// The legal action of greatest advantage, the lowest number among equals.
-    ArgmaxTiebreak,
-}
 
 /// Settings of regret matching.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

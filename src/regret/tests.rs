@@ -76,7 +76,7 @@ fn the_fallback_counts_ties_and_takes_the_lowest() {
 
 #[test]
 fn without_legal_actions_nothing_has_mass() {
-    for fallback in [Fallback::Uniform, Fallback::ArgmaxTiebreak] {
+    for fallback in Fallback::ALL {
         let (policy, matched) = matched(&[1.0, 2.0], ActionSet::EMPTY, fallback);
         assert_eq!(policy, [0.0, 0.0]);
         assert_eq!(
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn policies_are_distributions_that_follow_their_values((values, legal) in actions(), epsilon in 0.0..1.0f64) {
         let mut policies = Vec::new();
-        for fallback in [Fallback::Uniform, Fallback::ArgmaxTiebreak] {
+        for fallback in Fallback::ALL {
             let (policy, matched) = matched(&values, legal, fallback);
             prop_assert_eq!(matched.fallback, matched.tie_size > 0);
             policies.push(policy);

@@ -5,7 +5,7 @@ use super::{
     TargetScaling, Watcher,
     batches::{MemoryBatches, minibatch, sampled},
     fit, root_mean_square,
-    threads::use_threads,
+    threads::{fit_threads, use_threads},
 };
 use crate::{
     config::Config,
@@ -82,9 +82,9 @@ impl RoleFit<'_> {
             return Ok(None);
         }
         watcher.begin(amounts.phase, amounts.steps);
-        use_threads(self.config);
+        let architecture = learner.architecture();
+        use_threads(fit_threads(self.config, architecture, amounts.rows));
         if amounts.reinitialise.is_due(self.iteration) {
-            let architecture = learner.architecture();
             let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }

@@ -1,7 +1,6 @@
-//! The losses of Deep CFR's two kinds of network (Brown, Lerer, Gross and Sandholm 2019), with the sample weights of linear CFR
-//! and discounted CFR (Brown and Sandholm 2019).
+//! The losses of Deep CFR's two kinds of network (Brown, Lerer, Gross and Sandholm 2019), weighted by a scheme.
 
-use super::{WeightingMode, WeightingSettings};
+use super::{Ages, WeightingSettings};
 use crate::network::TensorError;
 use tch::{Kind, Tensor};
 
@@ -16,6 +15,16 @@ pub struct Minibatch<'a> {
     pub legal: &'a Tensor,
     /// The iteration in which the sample was walked: `[batch]`, any integer or float kind.
     pub iteration: &'a Tensor,
+}
+
+impl Minibatch<'_> {
+    /// How old its samples are in iteration `current`.
+    fn ages(&self, current: u32) -> Ages<'_> {
+        Ages {
+            iteration: self.iteration,
+            current,
+        }
+    }
 }
 
 /// Which loss.
@@ -54,33 +63,14 @@ const LEAST_WEIGHT: f64 = 1e-12;
 /// The logit of an illegal action: the most negative finite f32.
 const ILLEGAL_LOGIT: f64 = f32::MIN as f64;
 
-/// `clamp(t / max(1, T), 0, 1)^exponent` of each sample's iteration `t` (`[batch]`) at iteration `T`, f32 `[batch]`; all ones for
-/// exponent 0, at `t = 0` too.
-///
-/// # Errors
-/// Failures of the device.
-pub fn iteration_weights(
-    iteration: &Tensor,
-    current_iteration: u32,
-    exponent: f64,
-) -> Result<Tensor, TensorError> {
-    let iteration = iteration.f_to_kind(Kind::Float)?;
-    if exponent == 0.0 {
-        return Ok(iteration.f_ones_like()?);
-    }
-    let age = iteration.f_div_scalar(f64::from(current_iteration.max(1)))?;
-    Ok(age.f_clamp(0.0, 1.0)?.f_pow_tensor_scalar(exponent)?)
-}
-
 /// Squared error of advantages, averaged over all legal entries of the batch.
 ///
 /// With `m` the legal mask and `e = (prediction - target) m` in f32, sums over all rows and actions:
 ///
-/// | mode | loss | weight |
-/// |---|---|---|
-/// | none | `sum e^2 / max(1, sum m)` | |
-/// | lcfr | `sum w e^2 / max(1e-12, sum w)` | `w = m (t / T)^lcfr_alpha` |
-/// | dcfr | the same | `w = m (t / T)^dcfr_alpha` where the target is 0 or more, `m (t / T)^dcfr_beta` below |
+/// | weights of the scheme | loss |
+/// |---|---|
+/// | all alike | `sum e^2 / max(1, sum m)` |
+/// | `u` | `sum w e^2 / max(1e-12, sum w)` with `w = m u` |
 ///
 /// Targets of illegal entries are ignored, even if not finite; rows without a legal action contribute nothing.
 ///
@@ -102,18 +92,9 @@ pub fn advantage_loss(
         .f_masked_fill(&legal.f_logical_not()?, 0.0)?
         .f_square()?;
     let mask = legal.f_to_kind(Kind::Float)?;
-    let by_row = |exponent| -> Result<Tensor, TensorError> {
-        let weights = iteration_weights(batch.iteration, current_iteration, exponent)?;
-        Ok(weights.f_unsqueeze(1)?)
-    };
-    let weights = match weighting.mode {
-        WeightingMode::None => return mean(&squares, &mask, 1.0),
-        WeightingMode::Lcfr => by_row(weighting.lcfr_alpha)?,
-        WeightingMode::Dcfr => {
-            let regretted = batch.target.f_ge(0.0)?;
-            let above = by_row(weighting.dcfr_alpha)?;
-            above.f_where_self(&regretted, &by_row(weighting.dcfr_beta)?)?
-        }
+    let ages = batch.ages(current_iteration);
+    let Some(weights) = weighting.scheme().advantage(&ages, batch.target)? else {
+        return mean(&squares, &mask, 1.0);
     };
     let weights = mask.f_mul(&weights)?;
     mean(&squares.f_mul(&weights)?, &weights, LEAST_WEIGHT)
@@ -141,11 +122,10 @@ pub fn root_mean_square(
 ///
 /// `l = - sum_a target_a log softmax(logits with illegal ones at -3.4e38)_a` in f32, over legal actions only:
 ///
-/// | mode | loss |
+/// | weights of the scheme | loss |
 /// |---|---|
-/// | none | mean of `l` over all rows |
-/// | lcfr | `sum w l / max(1e-12, sum w)`, `w = (t / T)^lcfr_alpha` |
-/// | dcfr | the same with `dcfr_gamma` |
+/// | all alike | mean of `l` over all rows |
+/// | `w` | `sum w l / max(1e-12, sum w)` |
 ///
 /// A row without a legal action has `l = 0` and still counts in the denominators.
 ///
@@ -170,12 +150,10 @@ pub fn strategy_loss(
     let losses = (target.f_mul(&log_policy)?)
         .f_sum_dim_intlist(-1, false, Kind::Float)?
         .f_neg()?;
-    let exponent = match weighting.mode {
-        WeightingMode::None => return Ok(losses.f_mean(Kind::Float)?),
-        WeightingMode::Lcfr => weighting.lcfr_alpha,
-        WeightingMode::Dcfr => weighting.dcfr_gamma,
+    let ages = batch.ages(current_iteration);
+    let Some(weights) = weighting.scheme().strategy(&ages)? else {
+        return Ok(losses.f_mean(Kind::Float)?);
     };
-    let weights = iteration_weights(batch.iteration, current_iteration, exponent)?;
     mean(&losses.f_mul(&weights)?, &weights, LEAST_WEIGHT)
 }
 
@@ -188,6 +166,7 @@ fn mean(terms: &Tensor, weights: &Tensor, least: f64) -> Result<Tensor, TensorEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::training::WeightingMode;
 
     const ROWS: i64 = 4;
     const ACTIONS: i64 = 3;
@@ -233,11 +212,7 @@ mod tests {
 
     fn each(mut check: impl FnMut(LossKind, &WeightingSettings, &str)) {
         for kind in [LossKind::Advantage, LossKind::Strategy] {
-            for mode in [
-                WeightingMode::None,
-                WeightingMode::Lcfr,
-                WeightingMode::Dcfr,
-            ] {
+            for mode in WeightingMode::ALL {
                 let weighting = WeightingSettings {
                     mode,
                     dcfr_beta: 0.5,
@@ -297,12 +272,23 @@ mod tests {
             shorter.legal.truncate(kept * ACTIONS as usize);
             shorter.iteration.truncate(kept);
             let (without, _) = run(kind, &shorter, weighting);
-            // Iterations 1, 5, 9 (held at 8) and 4 of 8.
-            let share = match (kind, weighting.mode) {
-                (LossKind::Advantage, _) => 1.0,
-                (_, WeightingMode::None) => 0.75,
-                (_, WeightingMode::Lcfr) => 14.0 / 18.0,
-                (_, WeightingMode::Dcfr) => 90.0 / 106.0,
+            // What the rows with a legal action weigh of all, in the scheme's own words.
+            let iteration = &Tensor::from_slice(&sample().iteration);
+            let ages = Ages {
+                iteration,
+                current: 8,
+            };
+            let weights = weighting.scheme().strategy(&ages).unwrap();
+            let weights = weights.unwrap_or_else(|| Tensor::from_slice(&[1f32; ROWS as usize]));
+            let sum = |rows| {
+                weights
+                    .narrow(0, 0, rows)
+                    .sum(Kind::Float)
+                    .double_value(&[])
+            };
+            let share = match kind {
+                LossKind::Advantage => 1.0,
+                LossKind::Strategy => sum(ROWS - 1) / sum(ROWS),
             };
             assert!((with - share * without).abs() < 1e-6, "{label}");
         });
@@ -314,12 +300,18 @@ mod tests {
             let mut old = sample();
             old.iteration.fill(0);
             let (loss, gradient) = run(kind, &old, weighting);
-            match weighting.mode {
-                WeightingMode::None => assert!(loss > 0.0, "{label}"),
-                _ => assert!(
-                    loss == 0.0 && gradient.iter().all(|&g| g == 0.0),
-                    "{label}: {loss}"
-                ),
+            let iteration = &Tensor::from_slice(&old.iteration);
+            let ages = Ages {
+                iteration,
+                current: 8,
+            };
+            match weighting.scheme().strategy(&ages).unwrap() {
+                None => assert!(loss > 0.0, "{label}"),
+                Some(weights) => {
+                    assert_eq!(weights.sum(Kind::Float).double_value(&[]), 0.0, "{label}");
+                    let flat = gradient.iter().all(|&g| g == 0.0);
+                    assert!(loss == 0.0 && flat, "{label}: {loss}");
+                }
             }
         });
     }
@@ -341,17 +333,5 @@ mod tests {
         // Weights 1/2 (a target of 0 counts as positive) and 1/4, squared errors 1 and 4.
         let (loss, _) = run(LossKind::Advantage, &only, &weighting);
         assert!((loss - (0.5 + 0.25 * 4.0) / 0.75).abs() < 1e-6, "{loss}");
-    }
-
-    #[test]
-    fn weights_clamp_ages_and_exponent_zero_is_one_everywhere() {
-        let iterations = Tensor::from_slice(&[0i32, 3, 12, 20]);
-        let weights = |current, exponent| {
-            Vec::<f32>::try_from(iteration_weights(&iterations, current, exponent).unwrap())
-                .unwrap()
-        };
-        assert_eq!(weights(12, 2.0), [0.0, 0.0625, 1.0, 1.0]);
-        assert_eq!(weights(12, 0.0), [1.0; 4]);
-        assert_eq!(weights(0, 1.0), [0.0, 1.0, 1.0, 1.0]);
     }
 }

@@ -12,6 +12,7 @@ mod clock;
 mod durable;
 mod exploitability;
 mod fit;
+mod fits;
 mod fitting;
 mod game;
 mod losses;
@@ -24,6 +25,7 @@ mod session;
 mod settings;
 mod threads;
 mod trainer;
+mod weighting;
 
 pub use crate::traversal::IterationWalks;
 pub use averaging::{AveragingScheme, Settings as AveragingSettings};
@@ -33,16 +35,14 @@ pub use durable::Resumption;
 pub use exploitability::Exploitability;
 pub use fit::{FitPlan, FitReport, Learner, LearnerError, LearnerState, Minibatches, fit};
 pub use game::TrainedGame;
-pub use losses::{
-    LossKind, Minibatch, advantage_loss, iteration_weights, root_mean_square, strategy_loss,
-};
+pub use losses::{LossKind, Minibatch, advantage_loss, root_mean_square, strategy_loss};
 pub use reinitialise::{Reinitialise, UnknownOccasion};
 pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
-pub use settings::{
-    Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings, WeightingMode,
-    WeightingSettings,
-};
+pub use settings::{Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings};
 pub use threads::cpu_networks;
 pub use trainer::Trainer;
+pub use weighting::{
+    Ages, Discounted, Linear, SampleWeighting, Uniform, WeightingMode, WeightingSettings,
+};

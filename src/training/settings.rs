@@ -22,7 +22,8 @@ pub struct RunSettings {
     /// Makes results independent of how walks were batched where they are not already: libtorch's kernels then run at one padded batch shape.
     /// Packed kernels (`inference.kernels`) give the same bits in every batch.
     pub deterministic: bool,
-    /// Threads of the fits' tensor operations; null = one per core. For the walks see `traversal.worker_threads`.
+    /// Threads of a fit's tensor operations; null = one per core, or where the network is small one, with both advantage networks fitted at the
+    /// same time. For the walks see `traversal.worker_threads`.
     pub threads: Option<usize>,
 }
 
@@ -37,47 +38,6 @@ impl Default for RunSettings {
             use_amp: false,
             deterministic: false,
             threads: None,
-        }
-    }
-}
-
-/// How samples of different iterations weigh in a fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WeightingMode {
-    /// All alike.
-    None,
-    /// `(t / T)^lcfr_alpha`: linear CFR.
-    #[default]
-    Lcfr,
-    /// Discounted CFR: `dcfr_alpha` for targets of at least 0, `dcfr_beta` below, `dcfr_gamma` for the strategy.
-    Dcfr,
-}
-
-/// Sample weights by iteration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WeightingSettings {
-    /// `none`, `lcfr` or `dcfr`.
-    pub mode: WeightingMode,
-    /// Exponent of `lcfr`.
-    pub lcfr_alpha: f64,
-    /// Exponent of `dcfr` for advantage targets of at least 0.
-    pub dcfr_alpha: f64,
-    /// Exponent of `dcfr` for negative advantage targets.
-    pub dcfr_beta: f64,
-    /// Exponent of `dcfr` for the strategy.
-    pub dcfr_gamma: f64,
-}
-
-impl Default for WeightingSettings {
-    fn default() -> Self {
-        Self {
-            mode: WeightingMode::Lcfr,
-            lcfr_alpha: 1.0,
-            dcfr_alpha: 1.5,
-            dcfr_beta: 0.0,
-            dcfr_gamma: 2.0,
         }
     }
 }

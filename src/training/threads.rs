@@ -34,11 +34,34 @@ pub(super) fn start_engine(
     cpu_networks(config, architecture).start(&config.inference, capacity)
 }
 
-/// Gives the tensor operations of this thread, the fits', as many threads as the configuration says.
+/// Multiplications of a network for a minibatch below which a fit step is faster on one thread.
+const WORTH_A_SECOND_THREAD: usize = 16_000_000;
+
+/// Threads of the tensor operations of one fit to minibatches of `rows`.
+///
+/// Where the configuration leaves it open, a small network gets one: its operations are over before a second thread has woken.
+pub(super) fn fit_threads(config: &Config, architecture: &Architecture, rows: usize) -> usize {
+    config.run.threads.unwrap_or_else(|| {
+        let work = architecture.num_parameters().saturating_mul(rows);
+        if work < WORTH_A_SECOND_THREAD {
+            1
+        } else {
+            logical_cores()
+        }
+    })
+}
+
+/// Whether two fits may run at the same time: each has one thread, and nobody said that there is but one.
+pub(super) fn two_at_once(config: &Config, architecture: &Architecture, rows: usize) -> bool {
+    config.run.threads.is_none()
+        && logical_cores() > 1
+        && fit_threads(config, architecture, rows) == 1
+}
+
+/// Gives the tensor operations of this thread, the fits', so many threads.
 ///
 /// The matrix library keeps one such number for the whole process, which the lanes' single-threaded calls set to 1: whoever computes next
 /// says anew what it needs.
-pub(super) fn use_threads(config: &Config) {
-    let threads = config.run.threads.unwrap_or_else(logical_cores);
+pub(super) fn use_threads(threads: usize) {
     tch::set_num_threads(i32::try_from(threads).unwrap_or(i32::MAX));
 }

@@ -1,12 +1,13 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
 use super::{
-    Due, Exploitability, FitReport, IterationError, IterationReport, Learner, LearnerState, Phase,
-    PhaseClock, Role, TrainedGame, Watcher,
+    Due, Exploitability, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
+    Role, TrainedGame, Watcher,
     averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
-    fitting::{RoleFit, new_learner},
+    fits::{Fitted, IterationFits},
+    fitting::new_learner,
     threads::start_engine,
 };
 use crate::{
@@ -192,23 +193,16 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         self.upload()?;
         let walking = self.advantage_networks()?;
         let (walks, batches) = self.traverse(iteration, &mut clock, stop, watcher)?;
-        let mut fits = [None, None, None];
-        let mut sample_seconds = [0.0; 3];
-        for role in Role::ALL {
-            let index = role.index();
-            fits[index] = self.fit(role, iteration, &mut sample_seconds[index], stop, watcher)?;
-            let phase = match role {
-                Role::Advantage(_) => Phase::AdvantageFit,
-                Role::Strategy => Phase::StrategyFit,
-            };
-            if let Some(report) = &fits[index] {
-                clock.add(phase, Duration::from_secs_f64(report.seconds));
-                clock.add(
-                    Phase::BatchTensor,
-                    Duration::from_secs_f64(report.batch_seconds),
-                );
-            }
-        }
+        let fits = IterationFits {
+            config: &self.config,
+            iteration,
+            roles: self.average.fits(),
+            stop,
+        };
+        let Fitted {
+            fits,
+            sample_seconds,
+        } = fits.run(&mut self.learners, &mut self.memories, &mut clock, watcher)?;
         self.average.walked(iteration, walking);
         let evaluating = Instant::now();
         let due = due(iteration);
@@ -389,27 +383,6 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             expect_as_many(&mut self.memories, before);
         }
         Ok((walks, self.engine.take_statistics()))
-    }
-
-    fn fit(
-        &mut self,
-        role: Role,
-        iteration: u32,
-        sample_seconds: &mut f64,
-        stop: &StopFlag,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Option<FitReport>, IterationError> {
-        if role == Role::Strategy && !self.average.fits_strategy_network() {
-            return Ok(None);
-        }
-        let index = role.index();
-        let fit = RoleFit {
-            config: &self.config,
-            role,
-            iteration,
-        };
-        let (learner, memory) = (&mut self.learners[index], &self.memories[index]);
-        fit.run(learner, memory, sample_seconds, stop, watcher)
     }
 
     fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {

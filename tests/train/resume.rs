@@ -83,6 +83,17 @@ fn a_league_goes_on_with_its_snapshots() {
 }
 
 #[test]
+fn networks_fitted_at_the_same_time_are_those_fitted_in_turn() {
+    let place = Place::new();
+    place.smoke("at_once", &with(&[])).succeeded();
+    // Said to be one thread, fits follow each other.
+    place
+        .smoke("in_turn", &with(&["run.threads=1"]))
+        .succeeded();
+    assert_same_run(&place, "at_once", "in_turn", 1);
+}
+
+#[test]
 fn networks_that_start_anew_do_so_in_parts_too() {
     let place = Place::new();
     let anew = with(&[

@@ -2,7 +2,7 @@
 
 use crate::{
     random::{Purpose, Randomness, Stream},
-    training::{WeightingMode, WeightingSettings},
+    training::WeightingSettings,
 };
 
 /// The advantage networks of one iteration, or of one that stands for several.
@@ -91,12 +91,7 @@ impl PolicyHistory {
     }
 
     fn weight(&self, iteration: u32) -> f64 {
-        let exponent = match self.weighting.mode {
-            WeightingMode::None => return 1.0,
-            WeightingMode::Lcfr => self.weighting.lcfr_alpha,
-            WeightingMode::Dcfr => self.weighting.dcfr_gamma,
-        };
-        f64::from(iteration).powf(exponent)
+        self.weighting.scheme().policy(iteration)
     }
 
     fn bytes(&self) -> usize {

@@ -17,7 +17,7 @@ pub(super) use journal::{PolicyJournal, read as read_policies};
 pub use single_network::SingleNetwork;
 pub use strategy_network::StrategyNetwork;
 
-use super::{exploitability::Meter, settings::WeightingSettings};
+use super::{Role, WeightingSettings, exploitability::Meter};
 use crate::{
     evaluation::{Evaluated, exploitability::Profile},
     inference::Head,
@@ -76,8 +76,10 @@ pub struct Cast<'a> {
 
 /// One way to come by the average strategy.
 pub trait Averaging: Send {
-    /// Whether the strategy network is fitted to strategy samples.
-    fn fits_strategy_network(&self) -> bool;
+    /// The networks that it has fitted, both advantage networks among them.
+    fn fits(&self) -> &'static [Role] {
+        &Role::ALL
+    }
 
     /// Takes in the flat parameters of the advantage networks that `iteration` (from 1) walked with.
     fn walked(&mut self, iteration: u32, networks: [Vec<f32>; 2]);

@@ -9,7 +9,7 @@ use crate::{
     game::Player,
     inference::Head,
     random::{Randomness, Stream},
-    training::exploitability::Meter,
+    training::{Role, exploitability::Meter},
 };
 
 /// The most pairs that one evaluation has in the executor; games share them.
@@ -36,8 +36,8 @@ impl SingleNetwork {
 }
 
 impl Averaging for SingleNetwork {
-    fn fits_strategy_network(&self) -> bool {
-        false
+    fn fits(&self) -> &'static [Role] {
+        &[Role::Advantage(Player::P0), Role::Advantage(Player::P1)]
     }
 
     fn walked(&mut self, iteration: u32, networks: [Vec<f32>; 2]) {

@@ -13,10 +13,6 @@ use crate::{
 pub struct StrategyNetwork;
 
 impl Averaging for StrategyNetwork {
-    fn fits_strategy_network(&self) -> bool {
-        true
-    }
-
     fn walked(&mut self, _: u32, _: [Vec<f32>; 2]) {}
 
     fn cast<'a>(&'a self, strategy: &'a [f32], _: usize, _: &mut Stream) -> Cast<'a> {
