@@ -151,9 +151,6 @@ impl Search<'_> {
                 &["training.keep", "training.held_out"],
                 "no rows would be held out to find the best parameters by; set held_out (0.1, say), or keep to last",
             );
-        } else if training.keep == Keep::Last {
-            let text = "has no effect unless training.keep is best_heldout";
-            self.note("training.held_out_checks", text.to_owned());
         }
     }
 
