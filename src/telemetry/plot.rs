@@ -2,30 +2,28 @@
 //!
 //! ```text
 //! Chart { title, axes, series of (x, y, low, high) } --plotters--> SVG text or file
+//! Chart, Chart, ... ----------------write_stacked----------------> one file, one below the other
 //! ```
+
+mod ruler;
 
 use plotters::{
     chart::{ChartContext, SeriesLabelPosition},
-    coord::{
-        cartesian::Cartesian2d,
-        ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter},
-    },
+    coord::{Shift, cartesian::Cartesian2d},
     prelude::{
-        ChartBuilder, Color, ErrorBar, IntoDrawingArea, LineSeries, PathElement, RGBColor,
-        SVGBackend, WHITE,
+        ChartBuilder, Color, DrawingArea, ErrorBar, IntoDrawingArea, LineSeries, PathElement,
+        RGBColor, SVGBackend, WHITE,
     },
     style::BLACK,
 };
+use ruler::Ruler;
 use std::{
     fs, io,
-    ops::Range,
     path::{Path, PathBuf},
 };
 
 /// Pixels.
 const SIZE: (u32, u32) = (960, 600);
-/// How far a zero stands below the least positive number of a logarithmic axis, in decades.
-const ZERO_GAP: f64 = 0.4;
 /// The colours of Okabe and Ito, which most colour-blind readers tell apart; they repeat.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
@@ -133,22 +131,7 @@ impl Chart {
     /// # Errors
     /// No points, a number that has no place on its axis, or a failure to draw.
     pub fn to_svg(&self) -> Result<String, PlotError> {
-        let points = || self.series.iter().flat_map(|series| &series.points);
-        if points().next().is_none() {
-            return Err(PlotError::Empty {
-                title: self.title.clone(),
-            });
-        }
-        let x = Ruler::new(&self.x, points().map(|point| point.x))?;
-        let heights = points().flat_map(|point| [point.y, point.low, point.high]);
-        let y = Ruler::new(&self.y, heights)?;
-        let mut svg = String::new();
-        self.draw(x, y, &mut svg)
-            .map_err(|cause| PlotError::Drawing {
-                title: self.title.clone(),
-                cause: cause.to_string(),
-            })?;
-        Ok(svg)
+        stacked(std::slice::from_ref(self))
     }
 
     /// Writes the chart as an SVG file.
@@ -156,16 +139,30 @@ impl Chart {
     /// # Errors
     /// As [`Chart::to_svg`], or the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), PlotError> {
-        fs::write(path, self.to_svg()?).map_err(|source| PlotError::Write {
-            path: path.to_owned(),
-            source,
-        })
+        write_stacked(std::slice::from_ref(self), path)
     }
 
-    fn draw(&self, x: Ruler, y: Ruler, svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-        area.fill(&WHITE)?;
-        let mut frame = ChartBuilder::on(&area)
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+
+    fn rulers(&self) -> Result<[Ruler; 2], PlotError> {
+        if self.points().next().is_none() {
+            return Err(PlotError::Empty {
+                title: self.title.clone(),
+            });
+        }
+        let x = Ruler::new(&self.x, self.points().map(|point| point.x))?;
+        let heights = self
+            .points()
+            .flat_map(|point| [point.y, point.low, point.high]);
+        Ok([x, Ruler::new(&self.y, heights)?])
+    }
+
+    fn draw(&self, area: &Area<'_>, rulers: [Ruler; 2]) -> Result<(), Box<dyn std::error::Error>> {
+        let legend = self.free_corner(&rulers);
+        let [x, y] = rulers;
+        let mut frame = ChartBuilder::on(area)
             .caption(&self.title, ("sans-serif", 20))
             .margin(16)
             .x_label_area_size(48)
@@ -184,20 +181,67 @@ impl Chart {
         }
         frame
             .configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
+            .position(legend)
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.4))
             .label_font(("sans-serif", 14))
             .draw()?;
-        area.present()?;
         Ok(())
+    }
+
+    /// The corner on the right with fewer points, for the legend.
+    fn free_corner(&self, [x, y]: &[Ruler; 2]) -> SeriesLabelPosition {
+        let middle = |ruler: &Ruler| (ruler.ends.0 + ruler.ends.1) / 2.0;
+        let right = self.points().filter(|point| x.place(point.x) > middle(x));
+        let (upper, lower): (Vec<&Point>, _) =
+            right.partition(|point| y.place(point.y) > middle(y));
+        if upper.len() < lower.len() {
+            SeriesLabelPosition::UpperRight
+        } else {
+            SeriesLabelPosition::LowerRight
+        }
     }
 }
 
-type Frame<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Ruler, Ruler>>;
+/// Writes charts as one SVG file, one below the other.
+///
+/// # Errors
+/// As [`Chart::to_svg`] of each, or the file cannot be written.
+pub fn write_stacked(charts: &[Chart], path: &Path) -> Result<(), PlotError> {
+    fs::write(path, stacked(charts)?).map_err(|source| PlotError::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn stacked(charts: &[Chart]) -> Result<String, PlotError> {
+    let rulers: Vec<[Ruler; 2]> = charts.iter().map(Chart::rulers).collect::<Result<_, _>>()?;
+    let drawing = |title: &str, cause: &dyn std::fmt::Display| PlotError::Drawing {
+        title: title.to_owned(),
+        cause: cause.to_string(),
+    };
+    let (width, height) = SIZE;
+    let mut svg = String::new();
+    {
+        let size = (width, height * charts.len().max(1) as u32);
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        area.fill(&WHITE).map_err(|cause| drawing("", &cause))?;
+        let panels = area.split_evenly((charts.len().max(1), 1));
+        for ((chart, rulers), panel) in charts.iter().zip(rulers).zip(&panels) {
+            chart
+                .draw(panel, rulers)
+                .map_err(|cause| drawing(&chart.title, &cause))?;
+        }
+        area.present().map_err(|cause| drawing("", &cause))?;
+    }
+    Ok(svg)
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
 fn draw_series(
-    frame: &mut Frame<'_>,
+    frame: &mut Frame<'_, '_>,
     series: &Series,
     colour: RGBColor,
 ) -> Result<(), Box<dyn std::error::Error>> {
@@ -213,146 +257,6 @@ fn draw_series(
         ErrorBar::new_vertical(point.x, point.low, point.y, point.high, colour.filled(), 8)
     }))?;
     Ok(())
-}
-
-/// Places numbers along an axis, and marks some.
-struct Ruler {
-    scale: Scale,
-    /// Where a zero stands on a logarithmic axis.
-    zero: f64,
-    /// The places at both ends.
-    ends: (f64, f64),
-    /// Numbers that are marked.
-    marks: Vec<f64>,
-}
-
-impl Ruler {
-    fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Result<Self, PlotError> {
-        let values: Vec<f64> = values.collect();
-        let unplaceable =
-            |value: &&f64| !value.is_finite() || (axis.scale == Scale::Log && **value < 0.0);
-        if let Some(value) = values.iter().find(unplaceable) {
-            return Err(PlotError::Unplaceable {
-                value: *value,
-                axis: axis.label.clone(),
-            });
-        }
-        Ok(match axis.scale {
-            Scale::Linear => Self::linear(&values),
-            Scale::Log => Self::log(&values),
-        })
-    }
-
-    fn linear(values: &[f64]) -> Self {
-        let low = values.iter().copied().fold(0.0, f64::min);
-        let high = values.iter().copied().fold(0.0, f64::max);
-        let span = if high > low { high - low } else { 1.0 };
-        // About eight marks, a round number apart.
-        let rough = span / 8.0;
-        let decade = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
-            .map(|factor| factor * decade)
-            .into_iter()
-            .find(|step| *step >= rough)
-            .unwrap_or(rough);
-        let (first, last) = ((low / step).floor(), ((low + span * 1.02) / step).ceil());
-        let count = (last - first) as usize;
-        Self {
-            scale: Scale::Linear,
-            zero: 0.0,
-            ends: (first * step, last * step),
-            marks: (0..=count)
-                .map(|number| (first + number as f64) * step)
-                .collect(),
-        }
-    }
-
-    fn log(values: &[f64]) -> Self {
-        let positive = || values.iter().copied().filter(|value| *value > 0.0);
-        let least = positive().fold(f64::INFINITY, f64::min);
-        let (least, most) = if least.is_finite() {
-            (least.log10(), positive().fold(0.0, f64::max).log10())
-        } else {
-            (0.0, 1.0)
-        };
-        let zero = least - ZERO_GAP;
-        let has_zero = values.contains(&0.0);
-        let start = if has_zero { zero } else { least };
-        let decades = least.floor() as i32..=most.ceil() as i32;
-        let factors: &[f64] = if most - least > 4.0 {
-            &[1.0]
-        } else {
-            &[1.0, 2.0, 5.0]
-        };
-        let marks = decades.flat_map(|decade| {
-            factors
-                .iter()
-                .map(move |factor| factor * 10_f64.powi(decade))
-        });
-        let inside = |mark: &f64| (least - 1e-9..=most + 1e-9).contains(&mark.log10());
-        Self {
-            scale: Scale::Log,
-            zero,
-            ends: (start - 0.05, most + 0.05),
-            marks: has_zero
-                .then_some(0.0)
-                .into_iter()
-                .chain(marks.filter(inside))
-                .collect(),
-        }
-    }
-
-    fn place(&self, value: f64) -> f64 {
-        match self.scale {
-            Scale::Linear => value,
-            Scale::Log if value > 0.0 => value.log10(),
-            Scale::Log => self.zero,
-        }
-    }
-}
-
-impl Ranged for Ruler {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        let share = (self.place(*value) - self.ends.0) / (self.ends.1 - self.ends.0);
-        from + (f64::from(to - from) * share).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.marks.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        let marks = self.marks.first().zip(self.marks.last());
-        marks.map_or(0.0..1.0, |(first, last)| *first..*last)
-    }
-}
-
-impl ValueFormatter<f64> for Ruler {
-    fn format(value: &f64) -> String {
-        grouped(*value)
-    }
-}
-
-/// A number as people write it: thousands apart, no more digits than a mark needs.
-fn grouped(value: f64) -> String {
-    if value.fract().abs() > 1e-9 || value.abs() >= 1e15 {
-        let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
-        let text = format!("{value:.digits$}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    let negative = value < 0.0 && digits != "0";
-    if negative { format!("-{text}") } else { text }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-use super::*;
+use super::{ruler::grouped, *};
+use plotters::coord::ranged1d::Ranged;
 
 fn axis(label: &str, scale: Scale) -> Axis {
     Axis {
@@ -76,6 +77,33 @@ fn zero_has_a_place_on_a_logarithmic_axis() {
     // One number alone is an axis too.
     let one = Ruler::new(&axis("x", Scale::Log), [64.0].into_iter()).unwrap();
     assert!(one.ends.0 < one.ends.1);
+}
+
+#[test]
+fn stacked_charts_share_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.svg");
+    let one = chart(Scale::Log, vec![series("first line", &[(1.0, 2.0)])]);
+    let mut other = one.clone();
+    other.title = "another title".into();
+    write_stacked(&[one.clone(), other], &path).unwrap();
+    let svg = std::fs::read_to_string(&path).unwrap();
+    assert!(svg.contains("another title") && svg.contains("height=\"1200\""));
+    assert_eq!(svg.matches("first line").count(), 2);
+    let mut empty = one.clone();
+    empty.series.clear();
+    assert!(write_stacked(&[one, empty], &path).is_err());
+}
+
+#[test]
+fn the_legend_keeps_out_of_the_way() {
+    let corner = |points: &[(f64, f64)]| {
+        let chart = chart(Scale::Linear, vec![series("a", points)]);
+        let corner = chart.free_corner(&chart.rulers().unwrap());
+        matches!(corner, SeriesLabelPosition::UpperRight)
+    };
+    assert!(corner(&[(1.0, 9.0), (9.0, 1.0)]));
+    assert!(!corner(&[(1.0, 1.0), (9.0, 9.0)]));
 }
 
 #[test]
