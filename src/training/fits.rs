@@ -73,19 +73,12 @@ impl IterationFits<'_> {
             )?;
         }
         let [fit0, fit1, strategy_fit] = &fitted.fits;
+        let advantage = [fit0, fit1].into_iter().flatten();
         if at_once {
             let longer = |fit: &&FitReport| Duration::from_secs_f64(fit.seconds);
-            add(
-                clock,
-                Phase::AdvantageFit,
-                [fit0, fit1].into_iter().flatten().max_by_key(longer),
-            );
+            add(clock, Phase::AdvantageFit, advantage.max_by_key(longer));
         } else {
-            add(
-                clock,
-                Phase::AdvantageFit,
-                [fit0, fit1].into_iter().flatten(),
-            );
+            add(clock, Phase::AdvantageFit, advantage);
         }
         add(clock, Phase::StrategyFit, strategy_fit);
         Ok(fitted)

@@ -1,9 +1,10 @@
 use super::*;
 use crate::{
-    network::Settings,
+    network::{Architecture, Settings},
     random::{Purpose, Randomness, Stream},
-    training::WeightingMode,
+    training::{LearnerError, LearnerState, OptimizationSettings, WeightingMode},
 };
+use tch::Tensor;
 
 const INPUTS: i64 = 5;
 const ACTIONS: i64 = 3;
@@ -196,22 +197,17 @@ fn a_network_means_the_same_in_another_unit() {
     for (a, b) in meant.iter().zip(&means) {
         assert!((a - b).abs() <= 1e-6 * a.abs(), "{a} {b}");
     }
-    let factor = 3.0 / 0.7;
-    for index in 0..means.len() {
-        let factor = if last.contains(&index) {
-            factor
-        } else {
-            factor * factor
-        };
-        let near = |a: f32, b: f32, factor: f64| {
-            let expected = f64::from(a) * factor;
-            (expected - f64::from(b)).abs() <= 1e-5 * expected.abs()
-        };
-        let (a, b) = (&before.moments, &after.moments);
-        assert!(
-            near(a.m[index], b.m[index], factor) && near(a.v[index], b.v[index], factor * factor)
-        );
-    }
+    let factor = 3.0f64 / 0.7;
+    let power = |index: usize| if last.contains(&index) { 1 } else { 2 };
+    let assert_scaled = |before: &[f32], after: &[f32], order: i32| {
+        for (index, (before, after)) in before.iter().zip(after).enumerate() {
+            let expected = f64::from(*before) * factor.powi(order * power(index));
+            let error = (expected - f64::from(*after)).abs();
+            assert!(error <= 1e-5 * expected.abs(), "{index}: {after}");
+        }
+    };
+    assert_scaled(&before.moments.m, &after.moments.m, 1);
+    assert_scaled(&before.moments.v, &after.moments.v, 2);
 }
 
 /// A problem with samples held out.

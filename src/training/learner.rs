@@ -1,0 +1,287 @@
+//! A network that learns.
+
+use super::{FitPlan, Minibatch, OptimizationSettings};
+use crate::network::{AdamW, Architecture, Moments, TensorError, clip};
+use anyhow::ensure;
+use tch::{TchError, Tensor};
+
+/// A state that does not belong to the network.
+#[derive(Debug, thiserror::Error)]
+pub enum LearnerError {
+    /// Made for a network of another shape.
+    #[error(
+        "{what} has {found} elements where the network has {expected} parameters: it belongs to a network of another shape; \
+         set `network` and `encoding` as they were when it was saved"
+    )]
+    Length {
+        /// Parameters, or a moment of the optimizer.
+        what: &'static str,
+        /// The network's number of parameters.
+        expected: usize,
+        /// Elements given.
+        found: usize,
+    },
+    /// A tensor operation failed.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}
+
+impl From<TchError> for LearnerError {
+    fn from(error: TchError) -> Self {
+        Self::Tensor(error.into())
+    }
+}
+
+/// Everything that a learner's next step depends on, besides its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnerState {
+    /// The flat parameters, `[num_parameters]`, whose answers are in units of `scale`.
+    pub parameters: Vec<f32>,
+    /// Target units per unit of the answers: see [`Learner::set_scale`].
+    pub scale: f64,
+    /// The optimizer's moments and step count.
+    pub moments: Moments,
+}
+
+/// A network with its parameters and its optimizer. Both carry over from iteration to iteration.
+pub struct Learner {
+    architecture: Architecture,
+    parameters: Tensor,
+    scale: f64,
+    optimizer: AdamW,
+    grad_clip: f64,
+}
+
+impl Learner {
+    /// A learner that starts at the parameters `initial` (`[num_parameters]`) and has taken no step. Of `settings` it keeps step
+    /// size, decay and clipping.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`] for parameters of another network; failures of the device.
+    pub fn new(
+        architecture: Architecture,
+        initial: &[f32],
+        settings: &OptimizationSettings,
+    ) -> Result<Self, LearnerError> {
+        expect_length(&architecture, "the parameter vector", initial)?;
+        let parameters = Tensor::f_from_slice(initial)?.f_set_requires_grad(true)?;
+        let optimizer = AdamW::new(&parameters, settings.learning_rate, settings.weight_decay)?;
+        Ok(Self {
+            architecture,
+            parameters,
+            scale: 1.0,
+            optimizer,
+            grad_clip: settings.grad_clip,
+        })
+    }
+
+    /// Starts anew at the parameters `initial` (`[num_parameters]`), with an optimizer that has taken no step. The scale stays.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`], before anything has changed; failures of the device.
+    pub fn reset(&mut self, initial: &[f32]) -> Result<(), LearnerError> {
+        self.restore(initial)?;
+        self.optimizer.reset()?;
+        Ok(())
+    }
+
+    /// The network.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// Whether no step was taken yet.
+    pub fn is_fresh(&self) -> bool {
+        self.optimizer.steps() == 0
+    }
+
+    /// Target units per unit of the answers that are fitted: 1 unless [`Learner::set_scale`] said otherwise.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Divides targets by `scale` (positive) from now on, so that answers are fitted in that unit. Of a network that has taken steps the last
+    /// layer is changed so that it still means the same in target units; a fresh one is taken as it is.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn set_scale(&mut self, scale: f64) -> Result<(), LearnerError> {
+        let _guard = tch::no_grad_guard();
+        let factor = self.scale / scale;
+        if !self.is_fresh() && factor != 1.0 {
+            let last = self.architecture.output_layer();
+            let (start, length) = (last.start as i64, last.len() as i64);
+            let mut layer = self.parameters.f_narrow(0, start, length)?;
+            let _ = layer.f_mul_scalar_(factor)?;
+            // Errors change by `factor`, and so do gradients in the last layer; those before it once more by what they pass there.
+            let all = 0..self.architecture.num_parameters();
+            self.optimizer.scale_gradients(all, factor * factor)?;
+            self.optimizer.scale_gradients(last, 1.0 / factor)?;
+        }
+        self.scale = scale;
+        Ok(())
+    }
+
+    /// The flat parameters (`[num_parameters]`), a leaf that later steps change in place. Their answers are in units of [`Learner::scale`].
+    pub fn parameters(&self) -> &Tensor {
+        &self.parameters
+    }
+
+    /// Flat parameters (`[num_parameters]`) for inference or a league: those of the network whose answers are in target units, advantages in
+    /// points.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn snapshot(&self) -> Result<Vec<f32>, LearnerError> {
+        let mut parameters = Vec::<f32>::try_from(&self.parameters)?;
+        if self.scale != 1.0 {
+            let scaled = |parameter: f32| (f64::from(parameter) * self.scale) as f32;
+            let last = &mut parameters[self.architecture.output_layer()];
+            last.iter_mut().for_each(|p| *p = scaled(*p));
+        }
+        Ok(parameters)
+    }
+
+    /// Replaces the parameters (whose answers are in units of [`Learner::scale`]) and leaves the optimizer as it is.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`], before anything has changed; failures of the device.
+    pub fn restore(&mut self, parameters: &[f32]) -> Result<(), LearnerError> {
+        expect_length(&self.architecture, "the parameter vector", parameters)?;
+        let _guard = tch::no_grad_guard();
+        self.parameters
+            .f_copy_(&Tensor::f_from_slice(parameters)?)?;
+        Ok(())
+    }
+
+    /// A copy of everything that a checkpoint keeps of this learner.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn state(&self) -> Result<LearnerState, LearnerError> {
+        Ok(LearnerState {
+            parameters: Vec::try_from(&self.parameters)?,
+            scale: self.scale,
+            moments: self.optimizer.moments()?,
+        })
+    }
+
+    /// Continues from `state`: the next steps give the bits that they would have given there.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`], before anything has changed; failures of the device.
+    pub fn load_state(&mut self, state: &LearnerState) -> Result<(), LearnerError> {
+        let moments = &state.moments;
+        expect_length(&self.architecture, "the first moment", &moments.m)?;
+        expect_length(&self.architecture, "the second moment", &moments.v)?;
+        self.restore(&state.parameters)?;
+        self.optimizer.set_moments(moments)?;
+        self.scale = state.scale;
+        Ok(())
+    }
+
+    /// The loss of `batch` under `plan` and its gradient in the flat parameters (`[num_parameters]`), which stay as they are.
+    /// No gradient where the loss is not finite.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    ///
+    /// # Panics
+    /// Where shapes do not fit the network or each other; [`fit`](fn@super::fit) refuses such a minibatch.
+    pub fn loss_and_gradient(
+        &self,
+        batch: &Minibatch<'_>,
+        plan: &FitPlan<'_>,
+    ) -> Result<(f64, Option<Tensor>), TensorError> {
+        let loss = self.loss(batch, plan)?;
+        let value = loss.f_double_value(&[])?;
+        if !value.is_finite() {
+            return Ok((value, None));
+        }
+        // Handed over by autograd and not accumulated in `.grad`: nothing to clear before the next step, two passes fewer.
+        let gradients = Tensor::f_run_backward(&[&loss], &[&self.parameters], false, false)?;
+        Ok((value, gradients.into_iter().next()))
+    }
+
+    /// The loss of `batch` under `plan`, in units of the scale.
+    fn loss(&self, batch: &Minibatch<'_>, plan: &FitPlan<'_>) -> Result<Tensor, TensorError> {
+        let predictions = self.architecture.forward(&self.parameters, batch.info)?;
+        let loss = |batch: &Minibatch<'_>| {
+            plan.loss
+                .loss(&predictions, batch, plan.iteration, plan.weighting)
+        };
+        if self.scale == 1.0 {
+            return loss(batch);
+        }
+        let target = batch.target.f_div_scalar(self.scale)?;
+        loss(&Minibatch {
+            target: &target,
+            ..*batch
+        })
+    }
+
+    /// The loss of `batch` under `plan` as a number, without a gradient.
+    ///
+    /// # Errors
+    /// A batch that does not fit the network, and failures of the device.
+    pub(super) fn measured(
+        &self,
+        batch: &Minibatch<'_>,
+        plan: &FitPlan<'_>,
+    ) -> anyhow::Result<f64> {
+        let _guard = tch::no_grad_guard();
+        self.check(batch)?;
+        let loss = self.loss(batch, plan)?;
+        let value = loss.f_double_value(&[]).map_err(TensorError::from)?;
+        Ok(value)
+    }
+
+    /// Clips `gradient` and takes an optimizer step, unless the gradient's norm is not finite; says whether it did.
+    pub(super) fn update(&mut self, mut gradient: Tensor) -> Result<bool, TensorError> {
+        let norm = gradient.f_norm()?.f_double_value(&[])?;
+        if !norm.is_finite() {
+            return Ok(false);
+        }
+        clip(&mut gradient, norm, self.grad_clip)?;
+        self.optimizer.step(&mut self.parameters, &gradient)?;
+        Ok(true)
+    }
+
+    /// Refuses a minibatch that does not fit the network or itself.
+    pub(super) fn check(&self, batch: &Minibatch<'_>) -> anyhow::Result<()> {
+        let (inputs, outputs) = (self.architecture.inputs(), self.architecture.outputs());
+        let info = batch.info.size();
+        let rows = info.first().copied().unwrap_or(0);
+        let labels = [rows, outputs as i64];
+        let fits = info == [rows, inputs as i64]
+            && batch.target.size() == labels
+            && batch.legal.size() == labels
+            && batch.iteration.size() == [rows];
+        ensure!(
+            fits && rows > 0,
+            "a minibatch of info {info:?}, target {:?}, legal {:?}, iteration {:?} does not fit a network from {inputs} to {outputs} \
+             numbers: the replay memory was made for another encoding, or is empty",
+            batch.target.size(),
+            batch.legal.size(),
+            batch.iteration.size(),
+        );
+        Ok(())
+    }
+}
+
+fn expect_length(
+    architecture: &Architecture,
+    what: &'static str,
+    values: &[f32],
+) -> Result<(), LearnerError> {
+    let (expected, found) = (architecture.num_parameters(), values.len());
+    if found == expected {
+        Ok(())
+    } else {
+        Err(LearnerError::Length {
+            what,
+            expected,
+            found,
+        })
+    }
+}
