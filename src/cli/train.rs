@@ -9,6 +9,7 @@ use crate::{
     platform::leave,
     telemetry::{self, LogFormat, Logging, Progress, Retention, RunDir},
     training::{Ending, Outcome, Phase, Resumption, Session, Watcher},
+    traversal::biases,
 };
 use anyhow::{Context, bail};
 use std::{
@@ -16,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 /// The exit code of a run ended by Ctrl-C.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -73,6 +74,9 @@ pub(super) fn train(
 ) -> anyhow::Result<Outcome> {
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
+    biases(&config.traversal)
+        .iter()
+        .for_each(|bias| warn!("{bias}"));
     let stop = stop_on_ctrl_c(
         "stopping: the batch in hand is finished and the run saved; Ctrl-C again leaves at once",
     )?;

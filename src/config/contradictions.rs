@@ -8,7 +8,7 @@ use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
 use crate::training::{AveragingScheme, Keep};
-use crate::traversal::{CutoffPlayout, CutoffValue, SamplingMode};
+use crate::traversal::{self, CutoffPlayout, CutoffValue, SamplingMode};
 use std::collections::BTreeMap;
 
 /// Looks for contradictions (refused) and for settings without effect (noted).
@@ -25,6 +25,7 @@ pub(super) fn find(
     search.rules();
     search.strategy_samples();
     search.sampling();
+    search.sampling_without_effect();
     search.cutoffs();
     search.held_out();
     search.evaluation();
@@ -128,6 +129,44 @@ impl Search<'_> {
                 "traversal.store_strategy_on_opponent_nodes",
             ];
             self.contradiction(&keys, why);
+        }
+    }
+
+    /// Settings of one way of sampling under another.
+    fn sampling_without_effect(&mut self) {
+        let (now, usual) = (&self.config.traversal, traversal::Settings::default());
+        let mode = now.sampling_mode;
+        let outcome = mode == SamplingMode::Outcome;
+        let differing = [
+            (
+                mode != SamplingMode::Robust && now.robust_actions != usual.robust_actions,
+                "traversal.robust_actions",
+                "robust",
+            ),
+            (
+                outcome && now.branches_in_flight != usual.branches_in_flight,
+                "traversal.branches_in_flight",
+                "external, all_actions or robust",
+            ),
+            (
+                !outcome && now.outcome_sampling_value_clip != usual.outcome_sampling_value_clip,
+                "traversal.outcome_sampling_value_clip",
+                "outcome",
+            ),
+            (
+                !outcome && now.outcome_unsampled_regret != usual.outcome_unsampled_regret,
+                "traversal.outcome_unsampled_regret",
+                "outcome",
+            ),
+            (
+                !outcome && now.outcome_sampling_explorers != usual.outcome_sampling_explorers,
+                "traversal.outcome_sampling_explorers",
+                "outcome",
+            ),
+        ];
+        for (_, key, modes) in differing.into_iter().filter(|(differs, ..)| *differs) {
+            let text = format!("has no effect unless traversal.sampling_mode is {modes}");
+            self.note(key, text);
         }
     }
 

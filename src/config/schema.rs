@@ -236,6 +236,7 @@ static KEYS: &[Key] = &[
 
     integer("traversal.traversals_per_player", 1, 10_000_000),
     integer("traversal.in_flight", 1, MAX_ROWS).or_null(),
+    integer("traversal.branches_in_flight", 1, 1_024),
     integer("traversal.worker_threads", 1, MAX_THREADS).or_null(),
     choice("traversal.sampling_mode", &["outcome", "external", "all_actions", "robust"]),
     integer("traversal.robust_actions", 1, 128),

@@ -164,6 +164,12 @@ impl Lease {
         })
     }
 
+    /// Leases one more slot, `None` when none is free. The executor waits for it as for any other: it is to be held only while something
+    /// is asked in it or about to be.
+    pub fn another(&self) -> Option<Self> {
+        Self::new(&self.shared)
+    }
+
     /// The rows are the lease's exactly when no ticket is out.
     fn assert_owned(&self) {
         let state = self
@@ -212,32 +218,44 @@ impl Lease {
     /// # Errors
     /// [`Stopped`] when the executor failed or was shut down.
     pub async fn request(&mut self, head: Head) -> Result<(), Stopped> {
-        self.assert_owned();
         let mut asked = false;
         poll_fn(move |context| {
             if asked {
                 return self.poll_answer(context);
             }
             asked = true;
-            self.ask(head, context)
+            match self.ask(head, context) {
+                Ok(()) => Poll::Pending,
+                Err(Stopped) => Poll::Ready(Err(Stopped)),
+            }
         })
         .await
     }
 
-    fn ask(&self, head: Head, context: &Context<'_>) -> Poll<Result<(), Stopped>> {
+    /// Asks `head` about the info state row without waiting: [`Lease::poll_answer`] says when the answer is there. For whoever waits in
+    /// several slots at once.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the executor failed or was shut down.
+    ///
+    /// # Panics
+    /// When a request is in flight.
+    pub fn ask(&mut self, head: Head, context: &Context<'_>) -> Result<(), Stopped> {
+        self.assert_owned();
         let cell = self.shared.slots.cell(self.slot);
         cell.waker.register(context.waker());
         cell.state.store(WAITING, Ordering::Release);
-        match self.shared.submit(Ticket {
+        self.shared.submit(Ticket {
             slot: self.slot,
             head,
-        }) {
-            Ok(()) => Poll::Pending,
-            Err(Stopped) => Poll::Ready(Err(Stopped)),
-        }
+        })
     }
 
-    fn poll_answer(&self, context: &Context<'_>) -> Poll<Result<(), Stopped>> {
+    /// Whether the answer to the request made by [`Lease::ask`] is there; if not, the task of `context` is woken when it is.
+    ///
+    /// # Errors
+    /// As [`Lease::request`].
+    pub fn poll_answer(&self, context: &Context<'_>) -> Poll<Result<(), Stopped>> {
         let cell = self.shared.slots.cell(self.slot);
         let read = || match cell.state.load(Ordering::Acquire) {
             ANSWERED => Poll::Ready(Ok(())),

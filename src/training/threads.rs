@@ -30,7 +30,8 @@ pub(super) fn start_engine(
     let opponents = evaluation.opponents.len() + evaluation.extended_opponents.len();
     let games = opponents.saturating_mul(evaluation.batch_size.min(evaluation.games));
     let games = games.min(traversal::Settings::MOST_IN_FLIGHT);
-    let capacity = config.traversal.walks_in_flight().max(games);
+    let walks = config.traversal.walks_in_flight();
+    let capacity = config.traversal.slots(walks).max(games);
     cpu_networks(config, architecture).start(&config.inference, capacity)
 }
 

@@ -77,6 +77,11 @@ impl<'a, G: ScriptedGame, E: Encoding<G>, S: Scheme, R: WalkRandomness> Course<'
         }
     }
 
+    /// Whether a branch is open that is not waiting for an answer.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Goes on with open branches until one of them needs an answer; `None` when none does.
     pub(super) fn next(&mut self) -> Option<Question<G::State, R>> {
         while let Some(mut branch) = self.open.pop() {

@@ -7,11 +7,23 @@
 //! end of the walk: values are folded back over the frames, deepest first, giving the advantage samples
 //! ```
 //!
-//! A walk is one `async fn` with its own frame stack, so a walk of any depth costs its nodes and no native stack. It knows
-//! neither tensors nor batches: it writes a row, waits, reads a row. What it sampled lies in a [`SampleArena`].
+//! A walk is one `async fn` with its own frames and a stack of open branches, so a walk of any depth costs its nodes and no native stack.
+//! It knows neither tensors nor batches: it writes a row, waits, reads a row. Several of its branches may wait at once, each in a slot of its
+//! own. What it sampled lies in a [`SampleArena`].
+//!
+//! | `sampling_mode` | after a decision of the traverser | after one of the opponent | value of an action |
+//! |---|---|---|---|
+//! | `outcome` | one action, drawn with exploration | one action | its branch's, divided by its probability |
+//! | `external` | every action | one action | its branch's |
+//! | `robust` | `robust_actions` actions, drawn uniformly | one action | its branch's, divided by the share that is drawn |
+//! | `all_actions` | a rollout of every action; one action, drawn with exploration | one action | its rollout's payoff |
+//!
+//! `tests/unbiased` enumerates whatever can happen in small games and finds the targets of all of them equal to the advantages, but for the
+//! choices that [`biases`] names.
 
 mod all_actions;
 mod arena;
+mod biases;
 mod branch;
 mod course;
 mod external;
@@ -23,6 +35,7 @@ mod outcome;
 mod randomness;
 mod robust;
 mod scheme;
+mod seats;
 mod segments;
 mod settings;
 mod slot;
@@ -30,6 +43,7 @@ mod statistics;
 mod walker;
 
 pub use arena::{SampleArena, SampleView};
+pub use biases::{Bias, biases};
 pub use iteration::IterationWalks;
 pub use opponent::{Opponent, OpponentPolicy};
 pub use randomness::WalkRandomness;

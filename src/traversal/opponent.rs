@@ -9,7 +9,7 @@ use crate::{
 /// The opponent of one walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opponent<B> {
-    /// The opponent seat's current advantage network, explored and importance-weighted like the traverser's own decisions.
+    /// The opponent seat's current advantage network; outcome sampling explores and weights its decisions too if the settings say so.
     Network,
     /// The average strategy, sampled as it is.
     AverageStrategy,

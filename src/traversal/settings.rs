@@ -75,6 +75,9 @@ pub struct Settings {
     pub traversals_per_player: usize,
     /// Walks in flight at once, both traversers together; null = all of an iteration, at most 4,096.
     pub in_flight: Option<usize>,
+    /// Branches of one walk that may wait for network calls at once, each in a slot; positive. Walks of `outcome` have one branch. Changes
+    /// speed and never results.
+    pub branches_in_flight: usize,
     /// Threads that advance walks and run their network calls; null = one per core.
     pub worker_threads: Option<usize>,
     /// `outcome`, `external`, `all_actions` or `robust`.
@@ -87,18 +90,21 @@ pub struct Settings {
     /// Nodes after which a walk is cut off, under `outcome`; null = no limit. As a walk has one path there, this shortens the game as
     /// `max_depth` does. The other modes have no such limit: what it would cut off depends on which branches were walked first.
     pub max_nodes_per_traversal: Option<usize>,
-    /// Regret matching falls back when positive advantages sum to no more than this; also the least sampling probability divided by.
+    /// Regret matching falls back when positive advantages sum to no more than this; also the least sampling probability divided by under
+    /// `outcome`, where it biases if it exceeds `outcome_sampling_epsilon` over the number of legal actions.
     pub regret_matching_epsilon: f64,
     /// Uniform share mixed into the sampling policy under `outcome`, and into the traverser's path under `all_actions`; 0 to 1. At 0 the
     /// traverser never tries what their policy does not play.
     pub outcome_sampling_epsilon: f64,
     /// Who explores under `outcome`: `traverser` or `both`. `both` is biased.
     pub outcome_sampling_explorers: Explorers,
-    /// Clip of the importance-weighted value at every network node, in points; null = none. Biased when it binds.
+    /// Clip of the importance-weighted value at every weighted decision under `outcome`, in points; null = none. Biased when it binds: an
+    /// action that is seldom tried counts as plus or minus the clip whatever it is worth, and so do the decisions above it.
     pub outcome_sampling_value_clip: Option<f64>,
     /// Target of legal actions that were not sampled: `negative_node_value` or `zero`.
     pub outcome_unsampled_regret: UnsampledRegret,
-    /// Hand-made target, in points, for opening plays that were not sampled; 0 = off. Biased.
+    /// Hand-made target, in points, for opening plays that were not sampled under `outcome`; 0 = off. Biased: mixed into the regression it
+    /// estimates a guess from the hand, not an advantage.
     pub outcome_unsampled_first_open_prior_alpha: f64,
     /// Value of a cut-off walk: `score_diff` or `random_rollout`.
     pub cutoff_value_mode: CutoffValue,
@@ -108,11 +114,14 @@ pub struct Settings {
     pub cutoff_rollout_policy: CutoffPlayout,
     /// Plies after which a playout is scored as it stands.
     pub cutoff_rollout_max_steps: usize,
-    /// Who moves for the player that is not the traverser: `network`, `average_strategy`, `self_play_league`, or a bot's name.
+    /// Who moves for the player that is not the traverser: `network`, `average_strategy`, `self_play_league`, or a bot's name. All but
+    /// `network` are biased: the advantages are those against another player than the current one, which approaches a best response to
+    /// them and has none of CFR's guarantees.
     pub opponent_policy: String,
     /// Plies between stored strategy samples, positive.
     pub strategy_sample_interval: usize,
-    /// Whether decisions of the traverser give strategy samples.
+    /// Whether decisions of the traverser give strategy samples. Biased: the average is then weighted by how the traverser explores, not
+    /// by how they play. Refused under `external` and `robust`.
     pub store_strategy_on_traverser_nodes: bool,
     /// Whether decisions of the opponent give strategy samples. Only those of the current advantage network do: under `network`, and
     /// under `self_play_league` in walks that drew it.
@@ -132,6 +141,18 @@ impl Settings {
     /// Walks of an iteration, both traversers together.
     pub fn walks(&self) -> usize {
         2 * self.traversals_per_player
+    }
+
+    /// Slots that so many walks in flight can make use of.
+    pub fn slots(&self, walks_in_flight: usize) -> usize {
+        let branches = match self.sampling_mode {
+            SamplingMode::Outcome => 1,
+            SamplingMode::External | SamplingMode::AllActions | SamplingMode::Robust => {
+                self.branches_in_flight
+            }
+        };
+        let slots = walks_in_flight.saturating_mul(branches);
+        slots.min(Self::MOST_IN_FLIGHT).max(walks_in_flight)
     }
 
     /// The nodes after which a walk is cut off, if it is.
@@ -154,6 +175,7 @@ impl Default for Settings {
         Self {
             traversals_per_player: 280,
             in_flight: None,
+            branches_in_flight: 8,
             worker_threads: None,
             sampling_mode: SamplingMode::Outcome,
             robust_actions: 2,

@@ -1,7 +1,7 @@
 //! Where a walk's answers come from.
 
 use crate::inference::{Head, Lease, Stopped};
-use std::future::Future;
+use std::task::{Context, Poll};
 
 /// Where a walk's answers come from: a leased slot of an engine, or a stand-in.
 pub trait WalkSlot: Sized + Send {
@@ -11,11 +11,15 @@ pub trait WalkSlot: Sized + Send {
     fn info(&self) -> &[f32];
     /// The answer to the last request (`[actions]`): advantages or logits, illegal entries included.
     fn answer(&self) -> &[f32];
-    /// Asks `head` about the info state row.
+    /// Asks `head` about the info state row; the task of `context` is woken when the answer is there.
     ///
     /// # Errors
     /// [`Stopped`] when nobody answers any more.
-    fn request(&mut self, head: Head) -> impl Future<Output = Result<(), Stopped>> + Send;
+    fn ask(&mut self, head: Head, context: &Context<'_>) -> Result<(), Stopped>;
+    /// Whether the answer to what was asked is there.
+    fn poll_answer(&self, context: &Context<'_>) -> Poll<Result<(), Stopped>>;
+    /// One more slot, if one is free.
+    fn another(&self) -> Option<Self>;
 }
 
 impl WalkSlot for Lease {
@@ -28,7 +32,13 @@ impl WalkSlot for Lease {
     fn answer(&self) -> &[f32] {
         Lease::answer(self)
     }
-    async fn request(&mut self, head: Head) -> Result<(), Stopped> {
-        Lease::request(self, head).await
+    fn ask(&mut self, head: Head, context: &Context<'_>) -> Result<(), Stopped> {
+        Lease::ask(self, head, context)
+    }
+    fn poll_answer(&self, context: &Context<'_>) -> Poll<Result<(), Stopped>> {
+        Lease::poll_answer(self, context)
+    }
+    fn another(&self) -> Option<Self> {
+        Lease::another(self)
     }
 }

@@ -33,21 +33,21 @@ impl<G: Game> Default for WalkStatistics<G> {
 pub struct WalkCounts {
     /// Nodes entered, endpoints included.
     pub nodes: u64,
-    /// Walks that ended with the game.
+    /// Branches that ended with the game.
     pub terminals: u64,
-    /// Walks cut off by `max_depth`.
+    /// Branches cut off by `max_depth`.
     pub depth_cutoffs: u64,
     /// Walks cut off by `max_nodes_per_traversal`.
     pub node_limit_cutoffs: u64,
     /// The greatest depth reached, in plies.
     pub max_depth_reached: usize,
-    /// Sum of the depths at which walks ended.
+    /// Sum of the depths at which branches ended.
     pub endpoint_depth_sum: u64,
     /// Advantage samples recorded.
     pub advantage_samples: u64,
     /// Strategy samples recorded.
     pub strategy_samples: u64,
-    /// Decisions of current advantage networks.
+    /// Decisions of current advantage networks after which a walk went on with one action.
     pub sampled_actions: u64,
     /// Decisions by regret matching, league snapshots included.
     pub decisions: u64,
@@ -90,7 +90,7 @@ const FALLBACK_BUCKETS: Buckets = Buckets {
     max: FALLBACK_BUCKET_MAX,
 };
 
-/// Why a walk ended.
+/// Why a branch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Terminal,

@@ -4,7 +4,7 @@ use super::{
     CutoffPlayout, LeagueSettings, OpponentPolicy, SampleArena, SamplingMode, Settings,
     WalkRandomness, WalkSlot, WalkStatistics, all_actions::AllActions, course::Course,
     external::ExternalSampling, outcome::OutcomeSampling, robust::RobustSampling, scheme::Scheme,
-    statistics::Buckets,
+    seats::Seats, statistics::Buckets,
 };
 use crate::{
     bots::{BotError, ScriptedGame},
@@ -98,6 +98,11 @@ impl<G: ScriptedGame, E: Encoding<G>> Walker<G, E> {
         &self.encoding
     }
 
+    /// Slots that so many walks in flight can make use of.
+    pub fn slots(&self, walks_in_flight: usize) -> usize {
+        self.settings.slots(walks_in_flight)
+    }
+
     /// Emits the counts of many walks as metrics, without the prefix `traversal/`.
     pub fn emit(&self, statistics: &WalkStatistics<G>, out: &mut dyn FnMut(&str, f64)) {
         statistics.emit(self.buckets(), out);
@@ -155,11 +160,25 @@ impl<G: ScriptedGame, E: Encoding<G>> Walker<G, E> {
         rng: R,
     ) -> Result<Walk<G>, Stopped> {
         let mut course = Course::new(self, scheme, task, rng);
-        while let Some(question) = course.next() {
-            course.write(&question, slot.info_mut());
-            slot.request(question.head).await?;
-            course.answer(question, slot.info(), slot.answer());
+        let mut seats = Seats::new(slot, self.settings.branches_in_flight);
+        let mut answered = Vec::new();
+        loop {
+            while course.has_open()
+                && let Some(seat) = seats.vacant()
+                && let Some(question) = course.next()
+            {
+                course.write(&question, seats.slot(seat).info_mut());
+                seats.ask(seat, question.head, question).await?;
+            }
+            if !seats.give_back_vacant() {
+                return Ok(course.finish());
+            }
+            seats.wait(&mut answered).await?;
+            for &seat in &answered {
+                if let Some((question, slot)) = seats.take(seat) {
+                    course.answer(question, slot.info(), slot.answer());
+                }
+            }
         }
-        Ok(course.finish())
     }
 }

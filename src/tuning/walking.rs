@@ -161,7 +161,9 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
             max_batch: setting.max_batch,
             kernels: self.networks.kernels,
         };
-        let (engine, networks) = self.networks.start(&settings, setting.in_flight)?;
+        let (engine, networks) = self
+            .networks
+            .start(&settings, self.walker.slots(setting.in_flight))?;
         for (head, weights) in &self.heads {
             let (head, weights) = (*head, weights.clone());
             let loaded = networks.with_all(move |network| network.load(head, &weights))?;

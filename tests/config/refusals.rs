@@ -233,7 +233,7 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 10] = [
+    let cases: [(&[&str], &str, &[&str]); 15] = [
         (
             &["inference.kernels=packed", "network.activation=gelu"],
             "inference.kernels",
@@ -313,6 +313,48 @@ fn contradictions_are_refused_with_every_key_they_need() {
             "evaluation.opponents",
             &["evaluation.opponents = []", "nobody to play"],
         ),
+        (
+            &["traversal.sampling_mode=robust"],
+            "traversal.sampling_mode",
+            &["max_depth = null (default)", "set max_depth"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=external",
+                "traversal.max_depth=6",
+                "traversal.max_nodes_per_traversal=10000",
+            ],
+            "traversal.max_nodes_per_traversal",
+            &["sampling_mode = external (--set", "set it to null"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=external",
+                "traversal.max_depth=6",
+                "traversal.store_strategy_on_traverser_nodes=true",
+            ],
+            "traversal.sampling_mode",
+            &["store_strategy_on_traverser_nodes = true", "to false"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=all_actions",
+                "traversal.max_depth=6",
+                "traversal.store_strategy_on_traverser_nodes=true",
+                "traversal.opponent_policy=average_strategy",
+            ],
+            "traversal.opponent_policy",
+            &["sampling_mode = all_actions", "opponent_policy to network"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=all_actions",
+                "traversal.max_depth=6",
+                "traversal.outcome_unsampled_first_open_prior_alpha=1",
+            ],
+            "traversal.outcome_unsampled_first_open_prior_alpha",
+            &["sampling_mode = all_actions", "set it to 0"],
+        ),
     ];
     for (sets, key, parts) in cases {
         let problem = only_problem(set(sets));
@@ -342,6 +384,16 @@ fn contradictions_are_refused_with_every_key_they_need() {
 }
 
 #[test]
+fn the_built_in_limit_of_nodes_is_outcome_samplings() {
+    let limit = |sets: &[&str]| set(sets).unwrap().config.traversal.max_nodes_per_traversal;
+    assert_eq!(limit(&[]), Some(10_000));
+    let external = ["traversal.sampling_mode=external", "traversal.max_depth=6"];
+    assert_eq!(limit(&external), None);
+    let nulled = "traversal.max_nodes_per_traversal=null";
+    assert_eq!(limit(&[external[0], external[1], nulled]), None);
+}
+
+#[test]
 fn settings_without_effect_are_noted() {
     for (sets, key, part) in [
         (
@@ -357,6 +409,20 @@ fn settings_without_effect_are_noted() {
             ],
             "traversal.store_strategy_on_opponent_nodes",
             "no effect with average_strategy",
+        ),
+        (
+            &["traversal.robust_actions=3"],
+            "traversal.robust_actions",
+            "sampling_mode is robust",
+        ),
+        (
+            &[
+                "traversal.sampling_mode=external",
+                "traversal.max_depth=4",
+                "traversal.outcome_sampling_explorers=both",
+            ],
+            "traversal.outcome_sampling_explorers",
+            "sampling_mode is outcome",
         ),
         (
             &["traversal.cutoff_rollouts=3"],

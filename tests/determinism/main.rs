@@ -13,8 +13,8 @@ use coorl_async::{
     replay::{Memory, Sample},
     training::IterationWalks,
     traversal::{
-        CutoffPlayout, CutoffValue, LeagueSettings, SampleView, Settings, Walk, WalkStatistics,
-        Walker,
+        CutoffPlayout, CutoffValue, LeagueSettings, SampleView, SamplingMode, Settings, Walk,
+        WalkStatistics, Walker,
     },
 };
 use fake_network::{FakeNetwork, Looks};
@@ -34,6 +34,17 @@ struct Batching {
     in_flight: usize,
     workers: usize,
     lanes: usize,
+}
+
+impl Batching {
+    /// How many branches of a walk may wait at once: one in the reference, in the others some number.
+    fn branches(&self) -> usize {
+        if self.in_flight == 1 {
+            1
+        } else {
+            self.workers * self.lanes + 1
+        }
+    }
 }
 
 /// The first is the reference: one walk after the other, one row a call.
@@ -140,6 +151,18 @@ impl Scheme {
         }
     }
 
+    /// Walks with several branches, of games cut off at `max_depth`.
+    fn branching(sampling_mode: SamplingMode, max_depth: usize) -> Self {
+        let scheme = Self::new("network");
+        let settings = Settings {
+            sampling_mode,
+            max_depth: Some(max_depth),
+            store_strategy_on_traverser_nodes: false,
+            ..scheme.settings
+        };
+        Self { settings, ..scheme }
+    }
+
     /// Walks cut off early and valued by playouts.
     fn with_playouts(mut self, playout: CutoffPlayout) -> Self {
         self.settings = Settings {
@@ -153,7 +176,11 @@ impl Scheme {
         self
     }
 
-    fn walker(&self) -> Walker<LostCities, Slots> {
+    fn walker(&self, batching: Batching) -> Walker<LostCities, Slots> {
+        let settings = Settings {
+            branches_in_flight: batching.branches(),
+            ..self.settings.clone()
+        };
         let game = LostCities::new(Default::default()).unwrap();
         let encoding = Slots::new(&game, &encoding::Settings::default());
         let league = LeagueSettings {
@@ -164,12 +191,12 @@ impl Scheme {
         let regret = regret::Settings {
             all_negative_fallback: self.fallback,
         };
-        Walker::new(game, encoding, &self.settings, &regret, &league).unwrap()
+        Walker::new(game, encoding, &settings, &regret, &league).unwrap()
     }
 
     /// Two iterations of walks, their samples into the memories as training puts them there.
     fn run(&self, batching: Batching) -> Left {
-        let walker = Arc::new(self.walker());
+        let walker = Arc::new(self.walker(batching));
         let shape = RowShape {
             info_len: walker.encoding().info_len(),
             actions: walker.encoding().num_actions(),
@@ -181,11 +208,14 @@ impl Scheme {
         };
         let threads = EngineThreads::new(batching.workers, batching.lanes);
         let looks = self.looks;
-        let (engine, _control) =
-            Engine::start(&settings, shape, batching.in_flight, threads, move || {
-                Ok(FakeNetwork::new(shape, looks))
-            })
-            .unwrap();
+        let (engine, _control) = Engine::start(
+            &settings,
+            shape,
+            walker.slots(batching.in_flight),
+            threads,
+            move || Ok(FakeNetwork::new(shape, looks)),
+        )
+        .unwrap();
         let mut number = 0;
         let mut memories = CAPACITIES.map(|capacity| {
             let stream = Stream::new(self.seed, Purpose::Reservoir, number, 0);
@@ -300,6 +330,17 @@ fn scripted_opponents() {
     let noisy = Scheme::new("noisy_safe").check();
     assert_ne!(calm, noisy);
     assert_eq!(calm.count("requests"), calm.count("sampled_actions"));
+}
+
+#[test]
+fn walks_with_several_branches() {
+    let external = Scheme::branching(SamplingMode::External, 5).check();
+    let robust = Scheme::branching(SamplingMode::Robust, 10).check();
+    let all_actions = Scheme::branching(SamplingMode::AllActions, 40).check();
+    assert_ne!(external, robust);
+    // Rollouts give no samples.
+    let samples = all_actions.count("advantage_samples") + all_actions.count("strategy_samples");
+    assert!(all_actions.count("requests") > 3.0 * samples);
 }
 
 #[test]

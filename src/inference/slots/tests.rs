@@ -296,3 +296,30 @@ fn a_lease_dropped_while_its_answer_arrives_frees_its_slot_once() {
     executor.join().unwrap();
     assert_eq!(shared.slots.free_list().len(), 1);
 }
+
+#[test]
+fn one_task_waits_in_several_slots_and_slots_change_places() {
+    let (shared, tickets) = shared(2);
+    let mut own = Lease::new(&shared).unwrap();
+    let mut other = own.another().unwrap();
+    assert!(own.another().is_none(), "all slots are taken");
+    let bell = Arc::new(Bell::default());
+    let waker = Waker::from(Arc::clone(&bell));
+    let context = Context::from_waker(&waker);
+    for (number, lease) in [&mut own, &mut other].into_iter().enumerate() {
+        lease.info_mut().fill(number as f32);
+        lease.ask(Head(number as u8), &context).unwrap();
+        assert!(lease.poll_answer(&context).is_pending());
+    }
+    let [_, mut second] = [tickets.try_recv().unwrap(), tickets.try_recv().unwrap()];
+    answer(&mut second, &shared.slots);
+    second.wake(&shared.slots);
+    assert_eq!(bell.rings(), 1);
+    assert!(own.poll_answer(&context).is_pending());
+    std::mem::swap(&mut own, &mut other);
+    assert!(own.poll_answer(&context).is_ready());
+    assert_eq!(own.answer(), expected(Head(1), [1.0; 3]));
+    // The one that waits is abandoned with its request.
+    drop(other);
+    assert!(own.another().is_none());
+}
