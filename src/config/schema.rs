@@ -284,6 +284,7 @@ static KEYS: &[Key] = &[
     integer("optimization.strategy_updates_per_iteration", 0, COUNT),
     number("optimization.advantage_first_open_fraction", 0.0, 1.0),
     positive("optimization.learning_rate", 100.0),
+    number("optimization.learning_rate_decay", 0.0, 4.0),
     number("optimization.weight_decay", 0.0, 100.0),
     number("optimization.grad_clip", 0.0, 1e9).outside(RaisedToLow),
 

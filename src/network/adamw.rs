@@ -87,6 +87,11 @@ impl AdamW {
         Ok(())
     }
 
+    /// Takes steps of this size from now on.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.learning_rate = learning_rate;
+    }
+
     /// Steps taken.
     pub fn steps(&self) -> u64 {
         self.steps

@@ -88,6 +88,8 @@ impl RoleFit<'_> {
             let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }
+        let rate = self.config.optimization.learning_rate_at(self.iteration);
+        learner.set_learning_rate(rate);
         self.scale(learner, memory)?;
         let stream = self.stream(Purpose::Minibatch);
         let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)

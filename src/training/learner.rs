@@ -85,6 +85,11 @@ impl Learner {
         Ok(())
     }
 
+    /// Takes steps of this size from now on; see [`OptimizationSettings::learning_rate_at`].
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.optimizer.set_learning_rate(learning_rate);
+    }
+
     /// The network.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture

@@ -58,10 +58,20 @@ pub struct OptimizationSettings {
     pub advantage_first_open_fraction: f64,
     /// AdamW's step size, positive.
     pub learning_rate: f64,
+    /// Exponent by which steps shrink: those of iteration `t` are `learning_rate * t^-decay`; 0 = they do not. What a warm-started network
+    /// fits changes by ever less, about `1 / t`, and smaller steps leave less of the minibatches' noise in it.
+    pub learning_rate_decay: f64,
     /// AdamW's decoupled weight decay, 0 or more.
     pub weight_decay: f64,
     /// Largest global L2 norm of a gradient; 0 = no clipping.
     pub grad_clip: f64,
+}
+
+impl OptimizationSettings {
+    /// AdamW's step size in `iteration` (from 1).
+    pub fn learning_rate_at(&self, iteration: u32) -> f64 {
+        self.learning_rate * f64::from(iteration.max(1)).powf(-self.learning_rate_decay)
+    }
 }
 
 impl Default for OptimizationSettings {
@@ -73,6 +83,7 @@ impl Default for OptimizationSettings {
             strategy_updates_per_iteration: 64,
             advantage_first_open_fraction: 0.0,
             learning_rate: 1e-3,
+            learning_rate_decay: 0.0,
             weight_decay: 0.0,
             grad_clip: 1.0,
         }
