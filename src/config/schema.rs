@@ -296,7 +296,7 @@ static KEYS: &[Key] = &[
     choice("training.target_scaling", &["none", "rms"]),
     number("training.held_out", 0.0, 0.5),
     integer("training.held_out_checks", 1, COUNT),
-    choice("training.keep", &["last", "best_heldout"]),
+    choice("training.keep", &["last", "best_heldout", "tail_average"]),
 
     choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
     number("training_weighting.lcfr_alpha", 0.0, 100.0),

@@ -97,6 +97,7 @@ pub fn fit(
             total += loss;
             report.last_loss = loss;
         }
+        selection.take(learner, report.steps_run)?;
         if selection.is_due(report.steps_run) {
             selection.check(learner, minibatches.held_out(), report.steps_run)?;
         }

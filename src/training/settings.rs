@@ -110,6 +110,9 @@ pub enum Keep {
     Last,
     /// Those of the least loss on held-out samples, with their optimizer.
     BestHeldout,
+    /// The mean over the second half of the steps (tail averaging, Jain et al. 2018): most of the minibatches' noise is gone, and the
+    /// steps are as large as before.
+    TailAverage,
 }
 
 /// Where fits start, what they learn from, and which weights they keep.
@@ -129,7 +132,8 @@ pub struct TrainingSettings {
     pub held_out: f64,
     /// How often in a fit the held-out loss is taken where `keep` needs it, positive.
     pub held_out_checks: usize,
-    /// Which parameters of a fit stay: `last`, or `best_heldout`, those of the least loss on at most 4,096 held-out rows.
+    /// Which parameters of a fit stay: `last`; `best_heldout`, those of the least loss on at most 4,096 held-out rows; or `tail_average`, the
+    /// mean over the second half of the steps.
     pub keep: Keep,
 }
 

@@ -276,6 +276,32 @@ fn the_parameters_of_the_least_held_out_loss_stay() {
 }
 
 #[test]
+fn the_mean_over_the_second_half_stays() {
+    let averaged = FitPlan {
+        keep: Keep::TailAverage,
+        ..plan(5)
+    };
+    let mut mean = learner(2);
+    fit(&mut mean, &averaged, &mut Problem::new(3), || false).unwrap();
+    let after = |steps| {
+        let mut learner = learner(2);
+        run(&mut learner, steps, &mut Problem::new(3));
+        learner.state().unwrap()
+    };
+    let last = [3, 4, 5].map(after);
+    let kept = mean.state().unwrap();
+    assert_eq!(kept.moments, last[2].moments);
+    for (index, kept) in kept.parameters.iter().enumerate() {
+        let expected = last
+            .iter()
+            .map(|state| state.parameters[index] / 3.0)
+            .sum::<f32>();
+        assert!((kept - expected).abs() < 1e-6, "{index}: {kept} {expected}");
+    }
+    assert_ne!(kept.parameters, last[2].parameters);
+}
+
+#[test]
 fn a_learner_that_starts_anew_is_a_new_one() {
     let (mut used, mut new) = (learner(2), learner(2));
     let initial = new.snapshot().unwrap();
