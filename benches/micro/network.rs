@@ -5,7 +5,8 @@ use coorl_async::{
     network::{Activation, Architecture, Kind, Settings},
     random::{Purpose, Stream},
     training::{
-        FitPlan, Learner, LossKind, MemoryBatches, OptimizationSettings, WeightingSettings, fit,
+        FitPlan, Keep, Learner, LossKind, MemoryBatches, OptimizationSettings, WeightingSettings,
+        fit,
     },
 };
 use criterion::{BenchmarkId, Criterion, Throughput};
