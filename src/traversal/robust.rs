@@ -2,7 +2,7 @@
 //!
 //! Of `n` legal actions `k` different ones are walked, so each with probability `k / n`; with `v_a = c_a n / k` for these and 0 for the
 //! others, a decision is worth `V = sum pi_a v_a` and its target is `v_a - V` (Li et al. 2018, Double Neural Counterfactual Regret
-//! Minimization, section 3.2). `k = n` is external sampling, `k = 1` outcome sampling with a uniform traverser.
+//! Minimization). `k = n` is external sampling, `k = 1` outcome sampling with a uniform traverser.
 
 use super::{
     WalkRandomness,
