@@ -89,7 +89,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>, S: Scheme, R: WalkRandomness> Course<'
                 let mover = match self.enter(&branch) {
                     Ok(mover) => mover,
                     Err(endpoint) => {
-                        self.end(branch, endpoint);
+                        self.end(&mut branch, endpoint);
                         break;
                     }
                 };
@@ -348,7 +348,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>, S: Scheme, R: WalkRandomness> Course<'
     }
 
     /// Ends a branch: its value goes to its frame, and from frames that are complete on to theirs.
-    fn end(&mut self, mut branch: Box<Branch<G::State, R>>, endpoint: Endpoint) {
+    fn end(&mut self, branch: &mut Branch<G::State, R>, endpoint: Endpoint) {
         let (walker, traverser) = (self.walker, self.traverser);
         let counts = &mut self.statistics.counts;
         counts.endpoint(endpoint, branch.depth, walker.buckets());

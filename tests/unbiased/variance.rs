@@ -114,14 +114,17 @@ fn cost_and_variance_of_the_walks() {
     assert!(all_actions.calls > outcome.calls);
 }
 
-/// Everything a walk leaves, bit for bit and in its order.
-fn left(walks: &[Walk<Recall<LostCities>>]) -> Vec<(u64, Vec<(u64, Vec<u32>)>, u64)> {
+/// What a walk leaves: value and nodes, and the samples with their info sets.
+type Left = ([u64; 2], Vec<(u64, Vec<u32>)>);
+
+/// Everything the walks leave, bit for bit and in its order.
+fn left(walks: &[Walk<Recall<LostCities>>]) -> Vec<Left> {
     let bits = |target: &[f32]| target.iter().map(|value| value.to_bits()).collect();
     let all = walks.iter().map(|walk| {
         let samples = walk.samples.advantage().chain(walk.samples.strategy());
         let samples = samples.map(|sample| (info_set_of(sample.info), bits(sample.target)));
         let nodes = walk.statistics.counts.nodes;
-        (walk.value.to_bits(), samples.collect(), nodes)
+        ([walk.value.to_bits(), nodes], samples.collect())
     });
     all.collect()
 }
