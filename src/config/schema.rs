@@ -291,6 +291,7 @@ static KEYS: &[Key] = &[
     choice("averaging.scheme", &["strategy_network", "single_network"]),
     integer("averaging.budget_mib", 1, 1_000_000),
 
+    choice("training.updates", &["simultaneous", "alternating"]),
     Key::new("training.reinitialise", Allowed::Occasions),
     Key::new("training.reinitialise_strategy", Allowed::Occasions),
     choice("training.target_scaling", &["none", "rms"]),

@@ -42,7 +42,9 @@ pub use reinitialise::{Reinitialise, UnknownOccasion};
 pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
-pub use settings::{Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings};
+pub use settings::{
+    Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings, Updates,
+};
 pub use threads::cpu_networks;
 pub use trainer::Trainer;
 pub use weighting::{

@@ -115,10 +115,24 @@ pub enum Keep {
     TailAverage,
 }
 
+/// When a player's network learns what the other's walks play against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Updates {
+    /// Both players walk against the networks of the iteration before, then both are fitted.
+    #[default]
+    Simultaneous,
+    /// Player 0 walks and is fitted, then player 1 walks against the new network and is fitted.
+    Alternating,
+}
+
 /// Where fits start, what they learn from, and which weights they keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingSettings {
+    /// `simultaneous`, or `alternating` as in Deep CFR (Brown et al. 2019, algorithm 1): converges in far fewer iterations, but batches are half
+    /// as large and only one advantage network is fitted at a time.
+    pub updates: Updates,
     /// When the advantage networks start anew, before the fits of an iteration: `never`, `always` or `every N`. A fresh network needs more
     /// steps (`optimization.advantage_updates_per_iteration`) than one that goes on.
     pub reinitialise: Reinitialise,
@@ -140,6 +154,7 @@ pub struct TrainingSettings {
 impl Default for TrainingSettings {
     fn default() -> Self {
         Self {
+            updates: Updates::Simultaneous,
             reinitialise: Reinitialise::Never,
             reinitialise_strategy: Reinitialise::Never,
             target_scaling: TargetScaling::None,

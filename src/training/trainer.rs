@@ -2,11 +2,11 @@
 
 use super::{
     Due, Exploitability, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
-    Role, TrainedGame, Watcher,
+    Role, TrainedGame, Updates, Watcher,
     averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
-    fits::{Fitted, IterationFits},
+    fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
     threads::start_engine,
 };
@@ -20,7 +20,7 @@ use crate::{
     network::Architecture,
     random::{Purpose, Stream},
     replay::{HeldOut, Memory, MemoryError},
-    traversal::{IterationWalks, WalkStatistics, Walker},
+    traversal::{IterationWalks, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
 use std::{
@@ -28,6 +28,13 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+
+/// The iteration in hand, and what ends it early.
+#[derive(Clone, Copy)]
+struct Course<'a> {
+    iteration: u32,
+    stop: &'a StopFlag,
+}
 
 /// Everything that learns, and the engine it walks with.
 pub struct Trainer<G: ScriptedGame, E> {
@@ -192,17 +199,9 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let mut clock = PhaseClock::default();
         self.upload()?;
         let walking = self.advantage_networks()?;
-        let (walks, batches) = self.traverse(iteration, &mut clock, stop, watcher)?;
-        let fits = IterationFits {
-            config: &self.config,
-            iteration,
-            roles: self.average.fits(),
-            stop,
-        };
-        let Fitted {
-            fits,
-            sample_seconds,
-        } = fits.run(&mut self.learners, &mut self.memories, &mut clock, watcher)?;
+        let course = Course { iteration, stop };
+        let (walks, fitted) = self.learn(&course, &mut clock, watcher)?;
+        let batches = self.engine.take_statistics();
         self.average.walked(iteration, walking);
         let evaluating = Instant::now();
         let due = due(iteration);
@@ -223,8 +222,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             seconds: started.elapsed().as_secs_f64(),
             walks,
             batches,
-            fits,
-            sample_seconds,
+            fits: fitted.fits,
+            sample_seconds: fitted.sample_seconds,
             samples: self.memories.each_ref().map(Memory::len),
             first_open: self.memories.each_ref().map(Memory::first_open_len),
             evaluation,
@@ -337,6 +336,37 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         loaded.map_err(|error| IterationError::Failed(error.into()))
     }
 
+    /// Walks and fits, both players together or one after the other.
+    fn learn(
+        &mut self,
+        course: &Course<'_>,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(WalkStatistics<G>, Fitted), IterationError> {
+        let (mut walks, mut fitted) = (WalkStatistics::default(), Fitted::default());
+        let roles = self.average.fits();
+        let before = self.memories.each_ref().map(Memory::len);
+        match self.config.training.updates {
+            Updates::Simultaneous => {
+                self.walk(course, Traversers::Both, &mut walks, clock, watcher)?;
+                self.expect_more(course.iteration, before);
+                self.fit(course, roles, &mut fitted, clock, watcher)?;
+            }
+            Updates::Alternating => {
+                for player in Player::BOTH {
+                    let role = Role::Advantage(player);
+                    self.walk(course, Traversers::Only(player), &mut walks, clock, watcher)?;
+                    self.fit(course, &[role], &mut fitted, clock, watcher)?;
+                    self.upload_role(role)?;
+                }
+                self.expect_more(course.iteration, before);
+                let advantages = Player::BOTH.map(Role::Advantage).len();
+                self.fit(course, &roles[advantages..], &mut fitted, clock, watcher)?;
+            }
+        }
+        Ok((walks, fitted))
+    }
+
     /// The traversal phase alone: all walks of `iteration` with the weights sent last; samples enter the memories in traversal
     /// order while later walks still run.
     ///
@@ -349,20 +379,37 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         stop: &StopFlag,
         watcher: &mut dyn Watcher,
     ) -> Result<(WalkStatistics<G>, BatchStatistics), IterationError> {
+        let mut walks = WalkStatistics::default();
+        let before = self.memories.each_ref().map(Memory::len);
+        let course = Course { iteration, stop };
+        self.walk(&course, Traversers::Both, &mut walks, clock, watcher)?;
+        self.expect_more(iteration, before);
+        Ok((walks, self.engine.take_statistics()))
+    }
+
+    /// The walks of `traversers`, their counts added to `walks`.
+    fn walk(
+        &mut self,
+        course: &Course<'_>,
+        traversers: Traversers,
+        walks: &mut WalkStatistics<G>,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), IterationError> {
         let started = Instant::now();
-        let count = 2 * self.config.traversal.traversals_per_player;
+        let Course { iteration, stop } = *course;
+        let count = traversers.walks(self.config.traversal.traversals_per_player);
         let job = Arc::new(IterationWalks {
             walker: Arc::clone(&self.walker),
             seed: self.config.run.seed,
             iteration,
             snapshots: self.league.len(),
+            traversers,
         });
         watcher.begin(Phase::Traversal, count);
         self.networks.with(|_| tch::set_num_threads(1))?;
-        let mut walks = WalkStatistics::default();
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
-        let before = memories.each_ref().map(Memory::len);
         let in_flight = self.config.traversal.walks_in_flight();
         self.engine
             .run(job, count, in_flight, stop, |index, walk| {
@@ -379,10 +426,35 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             })?;
         clock.add(Phase::Traversal, started.elapsed());
         clock.add(Phase::MemoryAdd, adding);
+        Ok(())
+    }
+
+    /// Has the memories, which held `before` samples, made ready for another iteration like this one, if there is one.
+    fn expect_more(&mut self, iteration: u32, before: [usize; 3]) {
         if self.config.run.max_iterations != Some(iteration) {
             expect_as_many(&mut self.memories, before);
         }
-        Ok((walks, self.engine.take_statistics()))
+    }
+
+    fn fit(
+        &mut self,
+        course: &Course<'_>,
+        roles: &[Role],
+        fitted: &mut Fitted,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), IterationError> {
+        let fits = IterationFits {
+            config: &self.config,
+            iteration: course.iteration,
+            stop: course.stop,
+        };
+        let subjects = Subjects {
+            learners: &mut self.learners,
+            memories: &mut self.memories,
+            fitted,
+        };
+        fits.run(roles, subjects, clock, watcher)
     }
 
     fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {

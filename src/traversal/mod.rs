@@ -44,7 +44,7 @@ mod walker;
 
 pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
-pub use iteration::IterationWalks;
+pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};
 pub use randomness::WalkRandomness;
 pub use settings::{

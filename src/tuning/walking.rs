@@ -11,7 +11,7 @@ use crate::{
     },
     network::Architecture,
     random::{Purpose, Stream},
-    traversal::{IterationWalks, Walker},
+    traversal::{IterationWalks, Traversers, Walker},
 };
 use anyhow::{Context, bail};
 use std::{
@@ -181,6 +181,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
             seed: self.seed,
             iteration,
             snapshots: self.snapshots,
+            traversers: Traversers::Both,
         })
     }
 

@@ -230,6 +230,7 @@ impl Scheme {
                 seed: self.seed,
                 iteration,
                 snapshots: self.snapshots,
+                traversers: Traversers::Both,
             });
             let stop = StopFlag::default();
             engine
