@@ -63,6 +63,21 @@ impl Search<'_> {
                            choose another opponent_policy, or strategy_network";
                 self.contradiction(&["traversal.opponent_policy", "averaging.scheme"], why);
             }
+            for (stores, key) in [
+                (
+                    traversal.store_strategy_on_traverser_nodes,
+                    "traversal.store_strategy_on_traverser_nodes",
+                ),
+                (
+                    traversal.store_strategy_on_opponent_nodes,
+                    "traversal.store_strategy_on_opponent_nodes",
+                ),
+            ] {
+                if stores {
+                    let text = "has no effect: averaging.scheme is single_network, which learns from no strategy samples";
+                    self.note(key, text.to_owned());
+                }
+            }
             return;
         }
         let opponent_can = matches!(policy, "network" | "self_play_league");
@@ -120,7 +135,8 @@ impl Search<'_> {
             traversal.store_strategy_on_traverser_nodes,
             traversal.store_strategy_on_opponent_nodes,
         );
-        if mode != SamplingMode::AllActions && (own || !others) {
+        let stores = self.config.averaging.scheme == AveragingScheme::StrategyNetwork;
+        if stores && mode != SamplingMode::AllActions && (own || !others) {
             let why = "the average strategy is that of the opponent's decisions, which are sampled from their policy; set \
                        store_strategy_on_traverser_nodes to false and store_strategy_on_opponent_nodes to true";
             let keys = [

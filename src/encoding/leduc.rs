@@ -3,19 +3,22 @@
 use super::Encoding;
 use crate::game::{
     Action, ActionSet, Game, Player,
-    leduc::{Leduc, MAX_ROUND, RAISE, RANKS, ROUNDS, State},
+    leduc::{Leduc, MAX_ROUND, MOST_PAID, RAISE, RANKS, ROUNDS, State},
 };
 
-/// The encoding of Leduc poker, 24 values of 0 and 1: seat (2), rank of the own card (3), rank of the public card (3, all 0 before it is
-/// turned), and for each action of the two rounds whether it was a call or a raise (2 each). Actions are the game's own ids.
+/// The encoding of Leduc poker, 27 values: seat (2), rank of the own card (3), rank of the public card (3, all 0 before it is turned), for each
+/// action of the two rounds whether it was a call or a raise (2 each), whether own and public card are a pair, and what the observer and
+/// the other have put in, as a share of the most. Actions are the game's own ids.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeducBits;
 
 const BETTING: usize = 2 + 2 * RANKS;
+const PAIR: usize = BETTING + ROUNDS * MAX_ROUND * 2;
+const PAID: usize = PAIR + 1;
 
 impl Encoding<Leduc> for LeducBits {
     fn info_len(&self) -> usize {
-        BETTING + ROUNDS * MAX_ROUND * 2
+        PAID + 2
     }
 
     fn num_actions(&self) -> usize {
@@ -41,6 +44,10 @@ impl Encoding<Leduc> for LeducBits {
         row[2 + state.rank(observer) as usize] = 1.0;
         if let Some(rank) = state.public_rank() {
             row[2 + RANKS + rank as usize] = 1.0;
+            row[PAIR] = f32::from(u8::from(rank == state.rank(observer)));
+        }
+        for (at, player) in [observer, observer.opponent()].into_iter().enumerate() {
+            row[PAID + at] = f32::from(state.paid(player)) / f32::from(MOST_PAID);
         }
         for round in 0..ROUNDS {
             for (number, &action) in state.actions(round).iter().enumerate() {

@@ -21,6 +21,9 @@ pub const ROUNDS: usize = 2;
 /// Actions in the longest round: check, raise, raise, call.
 pub const MAX_ROUND: usize = 4;
 
+/// What a player can have put in at most, in antes.
+pub const MOST_PAID: u8 = 13;
+
 const CARDS: usize = 2 * RANKS;
 const MAX_RAISES: u8 = 2;
 const RAISE_BY: [u8; ROUNDS] = [2, 4];

@@ -1,8 +1,8 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
 use super::{
-    Due, Exploitability, IterationError, IterationReport, Learner, LearnerState, Phase, PhaseClock,
-    Role, TrainedGame, Updates, Watcher,
+    AveragingScheme, Due, Exploitability, IterationError, IterationReport, Learner, LearnerState,
+    Phase, PhaseClock, Role, TrainedGame, Updates, Watcher,
     averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
@@ -61,10 +61,15 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Settings that do not fit each other or the game, or threads and memory that could not be had.
     pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
         let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
+        let mut traversal = config.traversal.clone();
+        if config.averaging.scheme == AveragingScheme::SingleNetwork {
+            traversal.store_strategy_on_traverser_nodes = false;
+            traversal.store_strategy_on_opponent_nodes = false;
+        }
         let walker = Walker::new(
             game,
             encoding,
-            &config.traversal,
+            &traversal,
             &config.regret_matching,
             &config.self_play,
         )
