@@ -10,7 +10,7 @@ use coorl_async::{
     platform,
     random::{Purpose, Stream},
     replay::{Batch, Memory},
-    training::{FitPlan, Keep, Learner, LossKind, MemoryBatches, fit},
+    training::{FitPlan, Keep, Learner, LossKind, MemoryBatches, RateSchedule, fit},
 };
 use std::time::Instant;
 use tch::{Kind, Tensor};
@@ -40,6 +40,7 @@ pub fn rows(config: &Config, rounds: u32) -> anyhow::Result<Vec<Row>> {
         weighting: &config.training_weighting,
         keep: Keep::Last,
         held_out_checks: 1,
+        schedule: RateSchedule::Constant,
     };
     let stream = Stream::new(1, Purpose::Minibatch, 0, 0);
     let mut minibatches = MemoryBatches::new(&memory, rows, stream, 0.0)?;

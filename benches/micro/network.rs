@@ -5,8 +5,8 @@ use coorl_async::{
     network::{Activation, Architecture, Kind, Settings},
     random::{Purpose, Stream},
     training::{
-        FitPlan, Keep, Learner, LossKind, MemoryBatches, OptimizationSettings, WeightingSettings,
-        fit,
+        FitPlan, Keep, Learner, LossKind, MemoryBatches, OptimizationSettings, RateSchedule,
+        WeightingSettings, fit,
     },
 };
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -69,6 +69,7 @@ pub fn fit_step(criterion: &mut Criterion) -> anyhow::Result<()> {
         weighting: &WeightingSettings::default(),
         keep: Keep::Last,
         held_out_checks: 1,
+        schedule: RateSchedule::Constant,
     };
     criterion.bench_function("fit/step_of_1024", |bencher| {
         bencher.iter(|| fit(&mut learner, &plan, &mut minibatches, || false));

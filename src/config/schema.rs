@@ -284,7 +284,7 @@ static KEYS: &[Key] = &[
     integer("optimization.strategy_updates_per_iteration", 0, COUNT),
     number("optimization.advantage_first_open_fraction", 0.0, 1.0),
     positive("optimization.learning_rate", 100.0),
-    number("optimization.learning_rate_decay", 0.0, 4.0),
+    choice("optimization.learning_rate_schedule", &["constant", "linear"]),
     number("optimization.weight_decay", 0.0, 100.0),
     number("optimization.grad_clip", 0.0, 1e9).outside(RaisedToLow),
 
@@ -297,7 +297,7 @@ static KEYS: &[Key] = &[
     choice("training.target_scaling", &["none", "rms"]),
     number("training.held_out", 0.0, 0.5),
     integer("training.held_out_checks", 1, COUNT),
-    choice("training.keep", &["last", "best_heldout", "tail_average"]),
+    choice("training.keep", &["last", "best_heldout"]),
 
     choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
     number("training_weighting.lcfr_alpha", 0.0, 100.0),

@@ -1,20 +1,38 @@
-//! Leduc poker: seat, ranks and what was done.
+//! Leduc poker: seat, cards and the betting.
 
 use super::Encoding;
 use crate::game::{
     Action, ActionSet, Game, Player,
-    leduc::{Leduc, MAX_ROUND, MOST_PAID, RAISE, RANKS, ROUNDS, State},
+    leduc::{CALL, Leduc, MOST_PAID, RAISE, RANKS, State},
 };
 
-/// The encoding of Leduc poker, 27 values: seat (2), rank of the own card (3), rank of the public card (3, all 0 before it is turned), for each
-/// action of the two rounds whether it was a call or a raise (2 each), whether own and public card are a pair, and what the observer and
-/// the other have put in, as a share of the most. Actions are the game's own ids.
+/// The encoding of Leduc poker, 33 values: seat (2); the ranks of own and public card together, or of the own one alone before the other is
+/// turned (12); the betting of the first round (11) and of the second as far as it is under way (6), each line of play a bit of its
+/// own; what the observer and the other have put in, as a share of the most (2). Actions are the game's own ids.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeducBits;
 
-const BETTING: usize = 2 + 2 * RANKS;
-const PAIR: usize = BETTING + ROUNDS * MAX_ROUND * 2;
-const PAID: usize = PAIR + 1;
+/// The lines of a round at which somebody is to act, then those that end it with both still in.
+const LINES: [&[Action]; 11] = [
+    &[],
+    &[CALL],
+    &[RAISE],
+    &[CALL, RAISE],
+    &[RAISE, RAISE],
+    &[CALL, RAISE, RAISE],
+    &[CALL, CALL],
+    &[RAISE, CALL],
+    &[CALL, RAISE, CALL],
+    &[RAISE, RAISE, CALL],
+    &[CALL, RAISE, RAISE, CALL],
+];
+/// The first so many of them are under way.
+const UNDER_WAY: usize = 6;
+
+const CARDS: usize = 2;
+const FIRST_ROUND: usize = CARDS + RANKS * (RANKS + 1);
+const SECOND_ROUND: usize = FIRST_ROUND + LINES.len();
+const PAID: usize = SECOND_ROUND + UNDER_WAY;
 
 impl Encoding<Leduc> for LeducBits {
     fn info_len(&self) -> usize {
@@ -33,6 +51,7 @@ impl Encoding<Leduc> for LeducBits {
         action
     }
 
+    /// Of a game that is over, the betting of the round that ended it is left out.
     fn encode(&self, _: &Leduc, state: &State, observer: Player, _: ActionSet, row: &mut [f32]) {
         assert_eq!(
             row.len(),
@@ -41,19 +60,17 @@ impl Encoding<Leduc> for LeducBits {
         );
         row.fill(0.0);
         row[observer.index()] = 1.0;
-        row[2 + state.rank(observer) as usize] = 1.0;
-        if let Some(rank) = state.public_rank() {
-            row[2 + RANKS + rank as usize] = 1.0;
-            row[PAIR] = f32::from(u8::from(rank == state.rank(observer)));
+        let public = state.public_rank().map_or(0, |rank| 1 + rank as usize);
+        row[CARDS + state.rank(observer) as usize * (RANKS + 1) + public] = 1.0;
+        let line = |round: usize| LINES.iter().position(|line| *line == state.actions(round));
+        if let Some(line) = line(0) {
+            row[FIRST_ROUND + line] = 1.0;
+        }
+        if let Some(line) = line(1).filter(|&line| public > 0 && line < UNDER_WAY) {
+            row[SECOND_ROUND + line] = 1.0;
         }
         for (at, player) in [observer, observer.opponent()].into_iter().enumerate() {
             row[PAID + at] = f32::from(state.paid(player)) / f32::from(MOST_PAID);
-        }
-        for round in 0..ROUNDS {
-            for (number, &action) in state.actions(round).iter().enumerate() {
-                let at = BETTING + 2 * (round * MAX_ROUND + number);
-                row[at + usize::from(action == RAISE)] = 1.0;
-            }
         }
     }
 }

@@ -123,7 +123,7 @@ mod tests {
             epsilon: 0.0,
             fallback: Fallback::Uniform,
         };
-        let mut decide = |answer: &[f32]| {
+        let decide = |answer: &[f32]| {
             let mut rng = stream();
             PolicyMode::Greedy
                 .decide(reading, answer, legal(&[0, 1, 3]), &mut rng)

@@ -1,6 +1,8 @@
 //! The loop that fits a network to minibatches.
 
-use super::{Keep, Learner, LossKind, Minibatch, WeightingSettings, selection::Selection};
+use super::{
+    Keep, Learner, LossKind, Minibatch, RateSchedule, WeightingSettings, selection::Selection,
+};
 use anyhow::Context;
 use std::time::Instant;
 
@@ -31,6 +33,8 @@ pub struct FitPlan<'a> {
     pub weighting: &'a WeightingSettings,
     /// Which of the parameters that the fit comes through stay. Without held-out samples the last ones do.
     pub keep: Keep,
+    /// How the step size goes over the steps.
+    pub schedule: RateSchedule,
     /// Under [`Keep::BestHeldout`]: how often the held-out loss is taken, after equal numbers of steps and always after the last.
     pub held_out_checks: usize,
 }
@@ -93,11 +97,12 @@ pub fn fit(
     let mut selection = Selection::new(plan);
     let mut total = 0.0;
     while report.steps_run < plan.steps && !stop() {
+        let share = plan.schedule.factor(report.steps_run, plan.steps);
+        learner.set_step_share(share);
         if let Some(loss) = step(learner, plan, minibatches, &mut report)? {
             total += loss;
             report.last_loss = loss;
         }
-        selection.take(learner, report.steps_run)?;
         if selection.is_due(report.steps_run) {
             selection.check(learner, minibatches.held_out(), report.steps_run)?;
         }

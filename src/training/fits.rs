@@ -63,7 +63,7 @@ impl IterationFits<'_> {
             let index = role.index();
             fitted.fits[index] = self.of(role).run(
                 &mut learners[index],
-                &mut memories[index],
+                &memories[index],
                 &mut fitted.sample_seconds[index],
                 self.stop,
                 watcher,

@@ -88,8 +88,6 @@ impl RoleFit<'_> {
             let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }
-        let rate = self.config.optimization.learning_rate_at(self.iteration);
-        learner.set_learning_rate(rate);
         self.scale(learner, memory)?;
         let stream = self.stream(Purpose::Minibatch);
         let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
@@ -101,6 +99,7 @@ impl RoleFit<'_> {
             iteration: self.iteration,
             weighting: &self.config.training_weighting,
             keep: self.config.training.keep,
+            schedule: self.config.optimization.learning_rate_schedule,
             held_out_checks: self.config.training.held_out_checks,
         };
         let mut step = 0;

@@ -49,6 +49,7 @@ pub struct Learner {
     parameters: Tensor,
     scale: f64,
     optimizer: AdamW,
+    learning_rate: f64,
     grad_clip: f64,
 }
 
@@ -71,6 +72,7 @@ impl Learner {
             parameters,
             scale: 1.0,
             optimizer,
+            learning_rate: settings.learning_rate,
             grad_clip: settings.grad_clip,
         })
     }
@@ -85,9 +87,9 @@ impl Learner {
         Ok(())
     }
 
-    /// Takes steps of this size from now on; see [`OptimizationSettings::learning_rate_at`].
-    pub fn set_learning_rate(&mut self, learning_rate: f64) {
-        self.optimizer.set_learning_rate(learning_rate);
+    /// Takes steps of this share of the step size from now on.
+    pub(super) fn set_step_share(&mut self, share: f64) {
+        self.optimizer.set_learning_rate(self.learning_rate * share);
     }
 
     /// The network.

@@ -43,7 +43,7 @@ pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{
-    Keep, OptimizationSettings, RunSettings, TargetScaling, TrainingSettings, Updates,
+    Keep, OptimizationSettings, RateSchedule, RunSettings, TargetScaling, TrainingSettings, Updates,
 };
 pub use threads::cpu_networks;
 pub use trainer::Trainer;

@@ -1,21 +1,12 @@
 //! Which of the parameters that a fit comes through stay.
 
 use super::{FitPlan, Keep, Learner, LearnerState, Minibatch};
-use crate::network::TensorError;
 use anyhow::Context;
-use tch::Tensor;
 
-/// The parameters to keep: those of the least loss on held-out samples, or a mean.
+/// The parameters to keep, by their loss on held-out samples.
 pub(super) struct Selection<'a> {
     plan: &'a FitPlan<'a>,
     best: Option<Checked>,
-    tail: Option<Tail>,
-}
-
-/// The mean of the parameters so far.
-struct Tail {
-    mean: Tensor,
-    steps: usize,
 }
 
 /// A learner at some step.
@@ -27,33 +18,7 @@ struct Checked {
 
 impl<'a> Selection<'a> {
     pub fn new(plan: &'a FitPlan<'a>) -> Self {
-        Self {
-            plan,
-            best: None,
-            tail: None,
-        }
-    }
-
-    /// Takes in the parameters after `step` steps, where their mean is kept.
-    ///
-    /// # Errors
-    /// Failures of the device.
-    pub fn take(&mut self, learner: &Learner, step: usize) -> Result<(), TensorError> {
-        if self.plan.keep != Keep::TailAverage || 2 * step <= self.plan.steps {
-            return Ok(());
-        }
-        let parameters = learner.parameters().f_detach()?;
-        match &mut self.tail {
-            None => {
-                let mean = parameters.f_zeros_like()?.f_add(&parameters)?;
-                self.tail = Some(Tail { mean, steps: 1 });
-            }
-            Some(tail) => {
-                tail.steps += 1;
-                let _ = tail.mean.f_lerp_(&parameters, 1.0 / tail.steps as f64)?;
-            }
-        }
-        Ok(())
+        Self { plan, best: None }
     }
 
     /// Whether the held-out loss is to be taken after `step` steps.
@@ -94,9 +59,6 @@ impl<'a> Selection<'a> {
         held_out: Option<Minibatch<'_>>,
         steps: usize,
     ) -> anyhow::Result<Option<f64>> {
-        if let Some(tail) = &self.tail {
-            learner.restore(&Vec::<f32>::try_from(&tail.mean)?)?;
-        }
         match self.best {
             Some(best) => {
                 if best.step != steps {

@@ -42,6 +42,27 @@ impl Default for RunSettings {
     }
 }
 
+/// How the step size goes over the steps of a fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateSchedule {
+    /// It stays.
+    #[default]
+    Constant,
+    /// It falls in equal parts, from the whole at the first step to one part of their number at the last.
+    Linear,
+}
+
+impl RateSchedule {
+    /// The share of the step size at `step` (from 0) of `steps`.
+    pub fn factor(self, step: usize, steps: usize) -> f64 {
+        match self {
+            RateSchedule::Constant => 1.0,
+            RateSchedule::Linear => 1.0 - step as f64 / steps.max(1) as f64,
+        }
+    }
+}
+
 /// The fits of an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -58,20 +79,13 @@ pub struct OptimizationSettings {
     pub advantage_first_open_fraction: f64,
     /// AdamW's step size, positive.
     pub learning_rate: f64,
-    /// Exponent by which steps shrink: those of iteration `t` are `learning_rate * t^-decay`; 0 = they do not. What a warm-started network
-    /// fits changes by ever less, about `1 / t`, and smaller steps leave less of the minibatches' noise in it.
-    pub learning_rate_decay: f64,
+    /// How the step size goes over the steps of a fit: `constant`, or `linear`, which falls from `learning_rate` to almost 0. The latter follows
+    /// what has changed since the last fit as fast, and leaves less of the minibatches' noise in the network.
+    pub learning_rate_schedule: RateSchedule,
     /// AdamW's decoupled weight decay, 0 or more.
     pub weight_decay: f64,
     /// Largest global L2 norm of a gradient; 0 = no clipping.
     pub grad_clip: f64,
-}
-
-impl OptimizationSettings {
-    /// AdamW's step size in `iteration` (from 1).
-    pub fn learning_rate_at(&self, iteration: u32) -> f64 {
-        self.learning_rate * f64::from(iteration.max(1)).powf(-self.learning_rate_decay)
-    }
 }
 
 impl Default for OptimizationSettings {
@@ -83,7 +97,7 @@ impl Default for OptimizationSettings {
             strategy_updates_per_iteration: 64,
             advantage_first_open_fraction: 0.0,
             learning_rate: 1e-3,
-            learning_rate_decay: 0.0,
+            learning_rate_schedule: RateSchedule::Constant,
             weight_decay: 0.0,
             grad_clip: 1.0,
         }
@@ -110,9 +124,6 @@ pub enum Keep {
     Last,
     /// Those of the least loss on held-out samples, with their optimizer.
     BestHeldout,
-    /// The mean over the second half of the steps (tail averaging, Jain et al. 2018): most of the minibatches' noise is gone, and the
-    /// steps are as large as before.
-    TailAverage,
 }
 
 /// When a player's network learns what the other's walks play against.
@@ -146,8 +157,7 @@ pub struct TrainingSettings {
     pub held_out: f64,
     /// How often in a fit the held-out loss is taken where `keep` needs it, positive.
     pub held_out_checks: usize,
-    /// Which parameters of a fit stay: `last`; `best_heldout`, those of the least loss on at most 4,096 held-out rows; or `tail_average`, the
-    /// mean over the second half of the steps.
+    /// Which parameters of a fit stay: `last`, or `best_heldout`, those of the least loss on at most 4,096 held-out rows.
     pub keep: Keep,
 }
 
@@ -162,5 +172,17 @@ impl Default for TrainingSettings {
             held_out_checks: 8,
             keep: Keep::Last,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_steps_shrink_to_one_part_of_their_number() {
+        let factors = |schedule: RateSchedule| [0, 5, 9].map(|step| schedule.factor(step, 10));
+        assert_eq!(factors(RateSchedule::Constant), [1.0; 3]);
+        assert_eq!(factors(RateSchedule::Linear), [1.0, 0.5, 0.1]);
     }
 }

@@ -192,12 +192,12 @@ mod tests {
         assert!(seats.vacant().is_none(), "no more than three");
         assert_eq!(*free.lock().unwrap(), [3]);
         let mut found = Vec::new();
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(seats.poll(&mut context, &mut found).is_pending());
+        let context = Context::from_waker(Waker::noop());
+        assert!(seats.poll(&context, &mut found).is_pending());
 
         // The walk's own slot and one more are answered: the third becomes the walk's own.
         *answered.lock().unwrap() = vec![0, 2];
-        assert!(seats.poll(&mut context, &mut found).is_ready());
+        assert!(seats.poll(&context, &mut found).is_ready());
         assert_eq!(found, [0, 2]);
         assert_eq!(seats.take(0).unwrap().0, "a");
         assert_eq!(seats.take(2).unwrap().0, "c");
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(seats.slot(0).number, 1);
 
         answered.lock().unwrap().push(1);
-        assert!(seats.poll(&mut context, &mut found).is_ready());
+        assert!(seats.poll(&context, &mut found).is_ready());
         assert_eq!(seats.take(found[0]).unwrap().0, "b");
         assert!(!seats.give_back_vacant());
         assert_eq!(free.lock().unwrap().len(), 3);

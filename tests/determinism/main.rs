@@ -13,8 +13,8 @@ use coorl_async::{
     replay::{Memory, Sample},
     training::IterationWalks,
     traversal::{
-        CutoffPlayout, CutoffValue, LeagueSettings, SampleView, SamplingMode, Settings, Walk,
-        WalkStatistics, Walker,
+        CutoffPlayout, CutoffValue, LeagueSettings, SampleView, SamplingMode, Settings, Traversers,
+        Walk, WalkStatistics, Walker,
     },
 };
 use fake_network::{FakeNetwork, Looks};

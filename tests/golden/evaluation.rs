@@ -1,7 +1,7 @@
 //! The evaluated policy's choice and entropy, in the rows of `policy.jsonl.gz` that have them.
 
 use crate::vectors::{actions, floats, integer, rows};
-use coorl_async::evaluation::PolicyMode;
+use coorl_async::evaluation::{PolicyMode, Reading};
 use coorl_async::random::{Purpose, Stream};
 
 #[test]
@@ -13,7 +13,7 @@ fn greedy_choice_and_entropy() {
         let mut unused = Stream::new(0, Purpose::Trial, 0, 0);
         let legal = actions(&row["legal"]).into_iter().collect();
         let decision = PolicyMode::Greedy
-            .decide(&floats(&row["logits"]), legal, &mut unused)
+            .decide(Reading::Logits, &floats(&row["logits"]), legal, &mut unused)
             .unwrap_or_else(|| panic!("row {}: no decision", row["id"]));
         let entropy = row["eval_entropy"].as_f64().expect("an entropy");
         assert_eq!(

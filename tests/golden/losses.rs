@@ -5,7 +5,7 @@ use coorl_async::{
     network::{Architecture, Settings},
     training::{
         FitPlan, Keep, Learner, LossKind, Minibatch, Minibatches, OptimizationSettings,
-        WeightingSettings, fit,
+        RateSchedule, WeightingSettings, fit,
     },
 };
 use safetensors::SafeTensors;
@@ -88,6 +88,7 @@ impl<'a> Case<'a> {
             weighting: &self.weighting,
             keep: Keep::Last,
             held_out_checks: 1,
+            schedule: RateSchedule::Constant,
         }
     }
 

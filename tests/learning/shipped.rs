@@ -19,14 +19,10 @@ fn kuhn_gets_to_0_03_within_20_seconds() {
 }
 
 #[test]
-fn leduc_gets_to_0_2_within_15_minutes() {
-    for seed in 1..=3 {
-        let reached = train("configs/leduc.yaml", &[format!("run.seed={seed}")]);
-        println!("leduc.yaml, seed {seed}: {reached:.4?}");
-        assert!(reached.nash_conv.average <= 0.2, "seed {seed}: {reached:?}");
-        assert!(
-            reached.time.as_secs_f64() <= 900.0,
-            "seed {seed}: {reached:?}"
-        );
-    }
+fn leduc_gets_below_a_tenth_of_uniform_play_within_10_minutes() {
+    // Uniform play has 4.747.
+    let reached = train("configs/leduc.yaml", &["run.seed=1".into()]);
+    println!("leduc.yaml: {reached:.4?}");
+    assert!(reached.nash_conv.average <= 0.47, "{reached:?}");
+    assert!(reached.time.as_secs_f64() <= 600.0, "{reached:?}");
 }

@@ -3,8 +3,12 @@
 use crate::program::{Place, assert_same_rows};
 use serde_json::{Map, Value};
 
-const KUHN: [&str; 7] = [
+const KUHN: [&str; 11] = [
     "game=kuhn",
+    "traversal.sampling_mode=external",
+    "traversal.max_nodes_per_traversal=null",
+    "training.updates=alternating",
+    "training.target_scaling=rms",
     "traversal.traversals_per_player=50",
     "averaging.scheme=single_network",
     "evaluation.exploitability_every=1",
