@@ -142,9 +142,10 @@ fn scaled_targets_and_held_out_rows_go_on_exactly() {
             // Points of Lost Cities, weighted up.
             assert!(scale > 5.0, "{scale}");
         }
-        for name in ["loss/advantage", "loss/advantage_held_out"] {
+        // A held-out loss is that of few rows, and importance weights are rare and large.
+        for (name, most) in [("loss/advantage", 10.0), ("loss/advantage_held_out", 100.0)] {
             assert!(
-                (0.1..10.0).contains(&figure(name)),
+                (0.1..most).contains(&figure(name)),
                 "{name} {}",
                 figure(name)
             );
