@@ -34,7 +34,12 @@ fn every_combination_learns_kuhn() {
             for fallback in FALLBACKS {
                 for average in AVERAGES {
                     let choice = [walk, weighting, fallback, average];
-                    let reached = train("configs/kuhn.yaml", &choice.map(String::from));
+                    let short = [
+                        "run.max_iterations=60",
+                        "evaluation.exploitability_every=60",
+                    ];
+                    let sets = choice.into_iter().chain(short).map(String::from);
+                    let reached = train("configs/kuhn.yaml", &sets.collect::<Vec<_>>());
                     let line = format!("{:.4} {}", reached.nash_conv.average, choice.join(" "));
                     println!("{line}");
                     if reached.nash_conv.average.is_nan() || reached.nash_conv.average > bound {

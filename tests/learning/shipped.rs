@@ -3,16 +3,16 @@
 use crate::runs::train;
 
 #[test]
-fn kuhn_gets_to_0_03_within_20_seconds() {
+fn kuhn_gets_to_0_05_within_30_seconds() {
     for seed in 1..=5 {
         let reached = train("configs/kuhn.yaml", &[format!("run.seed={seed}")]);
         println!("kuhn.yaml, seed {seed}: {reached:.4?}");
         assert!(
-            reached.nash_conv.average <= 0.03,
+            reached.nash_conv.average <= 0.05,
             "seed {seed}: {reached:?}"
         );
         assert!(
-            reached.time.as_secs_f64() <= 20.0,
+            reached.time.as_secs_f64() <= 30.0,
             "seed {seed}: {reached:?}"
         );
     }
