@@ -19,7 +19,7 @@
 //! | `all_actions` | a rollout of every action; one action, drawn with exploration | one action | its rollout's payoff |
 //!
 //! `tests/unbiased` enumerates whatever can happen in small games and finds the targets of all of them equal to the advantages, but for the
-//! choices that [`biases`] names.
+//! choices that [`biases()`] names.
 
 mod all_actions;
 mod arena;
