@@ -3,17 +3,24 @@
 use crate::runs::train;
 
 /// How the tree is sampled, and the NashConv that the walks must get below.
-const WALKS: &[(&str, f64)] = &[
-    ("traversal.sampling_mode=outcome", 0.35),
-    ("traversal.sampling_mode=external", 0.15),
-    ("traversal.sampling_mode=robust", 0.35),
-    ("traversal.sampling_mode=all_actions", 0.35),
+const WALKS: &[(&[&str], f64)] = &[
+    (&["traversal.sampling_mode=outcome"], 0.35),
+    (&["traversal.sampling_mode=external"], 0.15),
+    (
+        &[
+            "traversal.sampling_mode=robust",
+            "traversal.robust_actions=1",
+        ],
+        0.35,
+    ),
+    (&["traversal.sampling_mode=all_actions"], 0.2),
 ];
-/// How samples of different iterations weigh.
-const WEIGHTINGS: &[&str] = &[
-    "training_weighting.mode=none",
-    "training_weighting.mode=lcfr",
-    "training_weighting.mode=dcfr",
+/// How samples of different iterations weigh, and how far that stays from equilibrium whatever the walks. Discounts by the sign of
+/// single samples discount noise: they are biased, and do not get far below uniform play's 0.917.
+const WEIGHTINGS: &[(&str, f64)] = &[
+    ("training_weighting.mode=none", 0.0),
+    ("training_weighting.mode=lcfr", 0.0),
+    ("training_weighting.mode=dcfr", 0.3),
 ];
 /// What is played where no advantage is positive.
 const FALLBACKS: &[&str] = &[
@@ -30,19 +37,21 @@ const AVERAGES: &[&str] = &[
 fn every_combination_learns_kuhn() {
     let mut failed = Vec::new();
     for &(walk, bound) in WALKS {
-        for weighting in WEIGHTINGS {
+        for &(weighting, floor) in WEIGHTINGS {
             for fallback in FALLBACKS {
                 for average in AVERAGES {
-                    let choice = [walk, weighting, fallback, average];
+                    let choice = [walk, &[weighting, fallback, average]].concat();
                     let short = [
                         "run.max_iterations=60",
                         "evaluation.exploitability_every=60",
                     ];
-                    let sets = choice.into_iter().chain(short).map(String::from);
+                    let sets = choice.iter().copied().chain(short).map(String::from);
                     let reached = train("configs/kuhn.yaml", &sets.collect::<Vec<_>>());
                     let line = format!("{:.4} {}", reached.nash_conv.average, choice.join(" "));
                     println!("{line}");
-                    if reached.nash_conv.average.is_nan() || reached.nash_conv.average > bound {
+                    if reached.nash_conv.average.is_nan()
+                        || reached.nash_conv.average > bound + floor
+                    {
                         failed.push(line);
                     }
                 }
