@@ -141,7 +141,7 @@ pub enum Updates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingSettings {
-    /// `simultaneous`, or `alternating` as in Deep CFR (Brown et al. 2019, algorithm 1): converges in far fewer iterations, but batches are half
+    /// `simultaneous`, or `alternating` as in Deep CFR (Brown et al. 2019, algorithm 1): converges in fewer iterations, but batches are half
     /// as large and only one advantage network is fitted at a time.
     pub updates: Updates,
     /// When the advantage networks start anew, before the fits of an iteration: `never`, `always` or `every N`. A fresh network needs more

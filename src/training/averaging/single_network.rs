@@ -20,8 +20,8 @@ const MOST_PAIRS: usize = 100;
 pub struct SingleNetwork {
     history: PolicyHistory,
     matching: Matching,
-    /// The mixture of the first so many policies of the history, while none of those has changed.
-    mixed: Option<(Vec<u32>, AverageProfile)>,
+    /// The mixture of the first so many policies of the history.
+    mixed: Option<(usize, AverageProfile)>,
 }
 
 impl SingleNetwork {
@@ -67,21 +67,14 @@ impl Averaging for SingleNetwork {
     fn profile(&mut self, meter: &Meter, _: &[f32]) -> anyhow::Result<Profile> {
         let entries = self.history.entries();
         // A policy that was merged into a neighbour changes weights that are mixed already.
-        let still = self.mixed.take().filter(|(mixed, _)| {
-            let unchanged = entries.iter().take(mixed.len());
-            mixed.len() <= entries.len()
-                && unchanged.zip(mixed).all(|(entry, iteration)| {
-                    entry.iteration == *iteration && !self.history.has_merged()
-                })
-        });
-        let (mut mixed, mut average) = still.unwrap_or_else(|| (Vec::new(), meter.mixture()));
-        for entry in &entries[mixed.len()..] {
+        let still = self.mixed.take().filter(|_| !self.history.has_merged());
+        let (mixed, mut average) = still.unwrap_or_else(|| (0, meter.mixture()));
+        for entry in &entries[mixed..] {
             let profile = meter.advantages(&entry.networks)?;
             meter.mix(&mut average, &profile, entry.weight);
-            mixed.push(entry.iteration);
         }
         let profile = meter.mixed(&average);
-        self.mixed = Some((mixed, average));
+        self.mixed = Some((entries.len(), average));
         Ok(profile)
     }
 
