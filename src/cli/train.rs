@@ -8,8 +8,7 @@ use crate::{
     inference::StopFlag,
     platform::leave,
     telemetry::{self, LogFormat, Logging, Progress, Retention, RunDir},
-    training::{Ending, Outcome, Phase, Resumption, Session, Watcher},
-    traversal::biases,
+    training::{Ending, Outcome, Phase, Resumption, Session, Watcher, biases},
 };
 use anyhow::{Context, bail};
 use std::{
@@ -74,9 +73,7 @@ pub(super) fn train(
 ) -> anyhow::Result<Outcome> {
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
-    biases(&config.traversal)
-        .iter()
-        .for_each(|bias| warn!("{bias}"));
+    biases(config).iter().for_each(|bias| warn!("{bias}"));
     let stop = stop_on_ctrl_c(
         "stopping: the batch in hand is finished and the run saved; Ctrl-C again leaves at once",
     )?;

@@ -8,6 +8,7 @@
 
 mod averaging;
 mod batches;
+mod biases;
 mod clock;
 mod durable;
 mod exploitability;
@@ -31,6 +32,7 @@ mod weighting;
 pub use crate::traversal::IterationWalks;
 pub use averaging::{AveragingScheme, Settings as AveragingSettings};
 pub use batches::MemoryBatches;
+pub use biases::biases;
 pub use clock::{Phase, PhaseClock};
 pub use durable::Resumption;
 pub use exploitability::Exploitability;

@@ -1,9 +1,12 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
+mod judging;
+mod weights;
+
 use super::{
-    AveragingScheme, Due, Exploitability, IterationError, IterationReport, Learner, LearnerState,
-    Phase, PhaseClock, Role, TrainedGame, Updates, Watcher,
-    averaging::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory, averaging},
+    AveragingScheme, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
+    PhaseClock, Role, TrainedGame, Updates, Watcher,
+    averaging::{Averaging, KeptPolicy, Matching, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
     fits::{Fitted, IterationFits, Subjects},
@@ -14,9 +17,8 @@ use crate::{
     bots::ScriptedGame,
     config::Config,
     encoding::Encoding,
-    evaluation::{Arena, OpponentReport},
     game::Player,
-    inference::{BatchStatistics, Engine, Head, LaneNetworks, NetworkControl, StopFlag},
+    inference::{BatchStatistics, Engine, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
     random::{Purpose, Stream},
     replay::{HeldOut, Memory, MemoryError},
@@ -236,111 +238,6 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         })
     }
 
-    /// NashConv of the current policies and of the average strategy; `None` where `evaluation.exploitability_every` is 0.
-    ///
-    /// # Errors
-    /// Failures of the device.
-    pub fn exploitability(&mut self) -> anyhow::Result<Option<Exploitability>> {
-        let networks = self.advantage_networks()?;
-        let strategy = self.snapshot(Role::Strategy)?;
-        let Some(meter) = &self.meter else {
-            return Ok(None);
-        };
-        let current = meter.advantages(&networks)?;
-        let average = self.average.profile(meter, &strategy)?;
-        Ok(Some(Exploitability {
-            current: meter.nash_conv(&current),
-            average: meter.nash_conv(&average),
-        }))
-    }
-
-    /// Plays the average strategy against `opponents` on the deals of `iteration`.
-    ///
-    /// # Errors
-    /// As [`Trainer::iterate`].
-    pub fn evaluate(
-        &self,
-        opponents: &[&str],
-        iteration: u32,
-        stop: &StopFlag,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Vec<OpponentReport>, IterationError> {
-        if opponents.is_empty() {
-            return Ok(Vec::new());
-        }
-        let strategy = self.snapshot(Role::Strategy)?;
-        let mut stream = Stream::new(self.config.run.seed, Purpose::Average, iteration.into(), 1);
-        let games = self.config.evaluation.games;
-        let Cast { policy, weights } = self.average.cast(&strategy, games, &mut stream);
-        for (head, parameters) in weights {
-            self.upload_weights(head, parameters.to_vec())?;
-        }
-        self.networks.with(|_| tch::set_num_threads(1))?;
-        watcher.begin(
-            Phase::Evaluation,
-            opponents.len() * self.config.evaluation.games,
-        );
-        let arena = Arena {
-            engine: &self.engine,
-            policy,
-            game: self.walker.game(),
-            encoding: self.walker.encoding(),
-            settings: &self.config.evaluation,
-            seed: self.config.run.seed,
-        };
-        let reports = arena.evaluate(opponents, iteration, stop, |games| {
-            watcher.advance(games, 0)
-        })?;
-        // What the executor counted belongs to the games, not to the next iteration's walks.
-        drop(self.engine.take_statistics());
-        Ok(reports)
-    }
-
-    /// Sends the current weights to the executor.
-    ///
-    /// # Errors
-    /// The executor has stopped.
-    pub fn upload(&self) -> Result<(), IterationError> {
-        Role::ALL
-            .into_iter()
-            .try_for_each(|role| self.upload_role(role))?;
-        if self.config.traversal.opponent_policy.contains("league") {
-            for (number, snapshot) in self.league.iter().enumerate() {
-                for player in Player::BOTH {
-                    let head = Head::snapshot(number as u8, player);
-                    self.upload_weights(head, snapshot[player.index()].clone())?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn upload_role(&self, role: Role) -> Result<(), IterationError> {
-        self.upload_weights(role.head(), self.snapshot(role)?)
-    }
-
-    /// The flat parameters of a network as the executor gets them.
-    fn snapshot(&self, role: Role) -> anyhow::Result<Vec<f32>> {
-        Ok(self.learners[role.index()].snapshot()?)
-    }
-
-    /// The current advantage networks by seat.
-    fn advantage_networks(&self) -> anyhow::Result<[Vec<f32>; 2]> {
-        let [p0, p1] = Player::BOTH.map(|player| self.snapshot(Role::Advantage(player)));
-        Ok([p0?, p1?])
-    }
-
-    fn upload_weights(&self, head: Head, weights: Vec<f32>) -> Result<(), IterationError> {
-        let kernels = self.config.inference.kernels;
-        let weights = LaneNetworks::prepare(self.architecture(), kernels, weights)
-            .map_err(anyhow::Error::from)?;
-        let loaded = self
-            .networks
-            .with_all(move |networks| networks.load(head, &weights))?;
-        let loaded: Result<(), _> = loaded.into_iter().collect();
-        loaded.map_err(|error| IterationError::Failed(error.into()))
-    }
-
     /// Walks and fits, both players together or one after the other.
     fn learn(
         &mut self,
@@ -460,20 +357,5 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             fitted,
         };
         fits.run(roles, subjects, clock, watcher)
-    }
-
-    fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {
-        let settings = &self.config.self_play;
-        let due = self.config.traversal.opponent_policy.contains("league")
-            && settings.max_snapshots > 0
-            && (iteration as usize).is_multiple_of(settings.snapshot_every.max(1));
-        if due {
-            let networks = self.advantage_networks()?;
-            self.league.push_back(networks);
-            while self.league.len() > settings.max_snapshots {
-                self.league.pop_front();
-            }
-        }
-        Ok(())
     }
 }

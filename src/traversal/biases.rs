@@ -3,7 +3,7 @@
 use super::{Explorers, SamplingMode, Settings, UnsampledRegret};
 use std::fmt;
 
-/// A setting that biases the samples.
+/// A setting that biases what is learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bias {
     /// The dotted key.
@@ -14,7 +14,7 @@ pub struct Bias {
 
 impl fmt::Display for Bias {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} biases the samples: {}", self.key, self.why)
+        write!(f, "{} biases what is learned: {}", self.key, self.why)
     }
 }
 

@@ -30,4 +30,11 @@ impl SampleWeighting for Discounted {
     fn policy(&self, iteration: u32) -> f64 {
         f64::from(iteration).powf(self.gamma)
     }
+
+    fn bias(&self) -> Option<&'static str> {
+        // Weights that differ by the sign of a noisy sample move its mean; by that of the accumulated regret they would not.
+        (self.alpha != self.beta).then_some(
+            "dcfr weighs samples by their own sign, so that what is fitted is no mean of theirs, and on Kuhn poker it does not converge; lcfr does",
+        )
+    }
 }

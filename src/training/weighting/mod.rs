@@ -32,6 +32,11 @@ pub trait SampleWeighting {
 
     /// What the policy of `iteration` (from 1) weighs in the average strategy; only ratios matter.
     fn policy(&self, iteration: u32) -> f64;
+
+    /// Why fits with these weights estimate something else than a mean over iterations; `None` where they do not.
+    fn bias(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// When the samples of a batch were recorded, against the iteration in hand.

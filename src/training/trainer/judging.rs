@@ -1,0 +1,74 @@
+//! How well what was learned plays.
+
+use super::Trainer;
+use crate::{
+    encoding::Encoding,
+    evaluation::{Arena, OpponentReport},
+    inference::StopFlag,
+    random::{Purpose, Stream},
+    training::{
+        Exploitability, IterationError, Phase, Role, TrainedGame, Watcher, averaging::Cast,
+    },
+};
+
+impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
+    /// NashConv of the current policies and of the average strategy; `None` where `evaluation.exploitability_every` is 0.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn exploitability(&mut self) -> anyhow::Result<Option<Exploitability>> {
+        let networks = self.advantage_networks()?;
+        let strategy = self.snapshot(Role::Strategy)?;
+        let Some(meter) = &self.meter else {
+            return Ok(None);
+        };
+        let current = meter.advantages(&networks)?;
+        let average = self.average.profile(meter, &strategy)?;
+        Ok(Some(Exploitability {
+            current: meter.nash_conv(&current),
+            average: meter.nash_conv(&average),
+        }))
+    }
+
+    /// Plays the average strategy against `opponents` on the deals of `iteration`.
+    ///
+    /// # Errors
+    /// As [`Trainer::iterate`].
+    pub fn evaluate(
+        &self,
+        opponents: &[&str],
+        iteration: u32,
+        stop: &StopFlag,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<OpponentReport>, IterationError> {
+        if opponents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let strategy = self.snapshot(Role::Strategy)?;
+        let mut stream = Stream::new(self.config.run.seed, Purpose::Average, iteration.into(), 1);
+        let games = self.config.evaluation.games;
+        let Cast { policy, weights } = self.average.cast(&strategy, games, &mut stream);
+        for (head, parameters) in weights {
+            self.upload_weights(head, parameters.to_vec())?;
+        }
+        self.networks.with(|_| tch::set_num_threads(1))?;
+        watcher.begin(
+            Phase::Evaluation,
+            opponents.len() * self.config.evaluation.games,
+        );
+        let arena = Arena {
+            engine: &self.engine,
+            policy,
+            game: self.walker.game(),
+            encoding: self.walker.encoding(),
+            settings: &self.config.evaluation,
+            seed: self.config.run.seed,
+        };
+        let reports = arena.evaluate(opponents, iteration, stop, |games| {
+            watcher.advance(games, 0)
+        })?;
+        // What the executor counted belongs to the games, not to the next iteration's walks.
+        drop(self.engine.take_statistics());
+        Ok(reports)
+    }
+}
