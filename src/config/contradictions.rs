@@ -7,7 +7,7 @@ use super::render::value_text;
 use super::{Config, GameKind};
 use crate::inference::Kernels;
 use crate::network::Activation;
-use crate::training::{AveragingScheme, Keep};
+use crate::training::{AveragingScheme, Keep, MinibatchOrder};
 use crate::traversal::{self, CutoffPlayout, CutoffValue, SamplingMode};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub(super) fn find(
     search.sampling_without_effect();
     search.cutoffs();
     search.held_out();
+    search.minibatches();
     search.evaluation();
     search.device();
     search.bots();
@@ -205,6 +206,21 @@ impl Search<'_> {
             self.contradiction(
                 &["training.keep", "training.held_out"],
                 "no rows would be held out to find the best parameters by; set held_out (0.1, say), or keep to last",
+            );
+        }
+    }
+
+    /// A sweep meets every sample equally often.
+    fn minibatches(&mut self) {
+        let optimization = &self.config.optimization;
+        let sweeps = optimization.minibatches == MinibatchOrder::Sweep;
+        if sweeps && optimization.advantage_first_open_fraction > 0.0 {
+            self.contradiction(
+                &[
+                    "optimization.minibatches",
+                    "optimization.advantage_first_open_fraction",
+                ],
+                "a sweep cannot prefer some samples; set minibatches to independent, or the fraction to 0",
             );
         }
     }

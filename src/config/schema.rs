@@ -282,6 +282,7 @@ static KEYS: &[Key] = &[
     integer("optimization.strategy_batch_size", 1, 1_048_576),
     integer("optimization.advantage_updates_per_iteration", 0, COUNT),
     integer("optimization.strategy_updates_per_iteration", 0, COUNT),
+    choice("optimization.minibatches", &["independent", "sweep"]),
     number("optimization.advantage_first_open_fraction", 0.0, 1.0),
     positive("optimization.learning_rate", 100.0),
     choice("optimization.learning_rate_schedule", &["constant", "linear"]),

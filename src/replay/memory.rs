@@ -5,6 +5,7 @@ use super::columns::Column;
 use super::held_out::HeldOut;
 use super::minibatch::Batch;
 use super::slot_set::{Noted, RankedSet};
+use super::sweep::Sweep;
 use crate::game::ActionSet;
 use crate::random::{Randomness, Stream};
 
@@ -192,6 +193,18 @@ impl Memory {
     /// Of a memory with samples held out, as here and in [`Memory::draw_stratified`], it draws from the others, and `len` is their number.
     pub fn draw(&self, stream: &mut Stream, batch: &mut Batch) {
         batch.draw(self.fitting_len(), stream, |rank| {
+            self.held_out.fitting_slot(rank)
+        });
+    }
+
+    /// A sweep of the samples that fits may draw, as long as no more are added.
+    pub fn start_sweep(&self, stream: &mut Stream) -> Sweep {
+        Sweep::new(self.fitting_len(), stream)
+    }
+
+    /// Takes the next `min(batch.rows(), len)` samples of `sweep`, which [`Memory::start_sweep`] gave since the last sample was added.
+    pub fn sweep(&self, sweep: &mut Sweep, batch: &mut Batch) {
+        batch.sweep(self.fitting_len(), sweep, |rank| {
             self.held_out.fitting_slot(rank)
         });
     }

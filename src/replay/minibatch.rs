@@ -2,6 +2,7 @@
 
 use super::memory::{Columns, MemoryError};
 use super::slot_set::{Noted, RankedSet};
+use super::sweep::Sweep;
 use crate::random::{Randomness, Stream};
 use tch::Tensor;
 
@@ -87,6 +88,12 @@ impl Batch {
     pub(super) fn draw(&mut self, len: usize, stream: &mut Stream, slot: impl Fn(u32) -> u32) {
         self.drawn.clear();
         self.draw_more(self.rows.min(len), len, stream, slot);
+    }
+
+    /// Takes the next `min(rows, len)` of `len` slots, of which `slot` tells the k-th, in the order of `sweep`, which is one of `len`.
+    pub(super) fn sweep(&mut self, len: usize, sweep: &mut Sweep, slot: impl Fn(u32) -> u32) {
+        self.drawn.clear();
+        self.drawn.extend(sweep.take(self.rows.min(len)).map(slot));
     }
 
     /// Draws about `fraction` of the batch among `first_open`, the rest among all `len` slots, and shuffles.

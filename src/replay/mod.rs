@@ -21,12 +21,14 @@ pub mod journal;
 mod memory;
 mod minibatch;
 mod slot_set;
+mod sweep;
 
 pub use checksum::Checksum;
 pub use held_out::HeldOut;
 pub use journal::{Journal, JournalError, MemoryMark};
 pub use memory::{Memory, MemoryError, Sample};
 pub use minibatch::Batch;
+pub use sweep::Sweep;
 
 /// Sizes of the replay memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

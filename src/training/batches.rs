@@ -1,9 +1,9 @@
 //! Into a replay memory sample by sample, and out of it in minibatches.
 
-use super::{Minibatch, Minibatches};
+use super::{Minibatch, MinibatchOrder, Minibatches};
 use crate::{
     random::Stream,
-    replay::{Batch, Memory, MemoryError, Sample},
+    replay::{Batch, Memory, MemoryError, Sample, Sweep},
     traversal::SampleView,
 };
 use std::time::{Duration, Instant};
@@ -22,6 +22,7 @@ pub struct MemoryBatches<'a> {
     batch: Batch,
     stream: Stream,
     first_open: f64,
+    sweep: Option<Sweep>,
     held_out: Option<Batch>,
     sampling: Duration,
 }
@@ -46,9 +47,19 @@ impl<'a> MemoryBatches<'a> {
             batch: batch_of(memory, rows)?,
             stream,
             first_open,
+            sweep: None,
             held_out: None,
             sampling: Duration::ZERO,
         })
+    }
+
+    /// The same in this order.
+    pub fn in_order(mut self, order: MinibatchOrder) -> Self {
+        self.sweep = match order {
+            MinibatchOrder::Independent => None,
+            MinibatchOrder::Sweep => Some(self.memory.start_sweep(&mut self.stream)),
+        };
+        self
     }
 
     /// The same with [`Minibatches::held_out`]: at most 4,096 of the memory's samples that are kept out of fits, drawn by `stream`.
@@ -75,8 +86,11 @@ impl<'a> MemoryBatches<'a> {
 impl Minibatches for MemoryBatches<'_> {
     fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
         let started = Instant::now();
-        self.memory
-            .draw_stratified(self.first_open, &mut self.stream, &mut self.batch);
+        let (memory, batch) = (self.memory, &mut self.batch);
+        match &mut self.sweep {
+            None => memory.draw_stratified(self.first_open, &mut self.stream, batch),
+            Some(sweep) => memory.sweep(sweep, batch),
+        }
         self.sampling += started.elapsed();
         self.memory.gather(&mut self.batch);
         Ok(minibatch(&self.batch))

@@ -91,6 +91,7 @@ impl RoleFit<'_> {
         self.scale(learner, memory)?;
         let stream = self.stream(Purpose::Minibatch);
         let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
+            .map(|batches| batches.in_order(self.config.optimization.minibatches))
             .and_then(|batches| batches.with_held_out(&mut self.stream(Purpose::HeldOut)))
             .map_err(anyhow::Error::from)?;
         let plan = FitPlan {

@@ -45,7 +45,8 @@ pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{
-    Keep, OptimizationSettings, RateSchedule, RunSettings, TargetScaling, TrainingSettings, Updates,
+    Keep, MinibatchOrder, OptimizationSettings, RateSchedule, RunSettings, TargetScaling,
+    TrainingSettings, Updates,
 };
 pub use threads::cpu_networks;
 pub use trainer::Trainer;

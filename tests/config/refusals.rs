@@ -309,6 +309,17 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["training.held_out = 0", "no rows would be held out"],
         ),
         (
+            &[
+                "optimization.minibatches=sweep",
+                "optimization.advantage_first_open_fraction=0.5",
+            ],
+            "optimization.minibatches",
+            &[
+                "advantage_first_open_fraction = 0.5",
+                "cannot prefer some samples",
+            ],
+        ),
+        (
             &["evaluation.opponents=[]"],
             "evaluation.opponents",
             &["evaluation.opponents = []", "nobody to play"],
