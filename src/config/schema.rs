@@ -283,6 +283,7 @@ static KEYS: &[Key] = &[
     integer("optimization.advantage_updates_per_iteration", 0, COUNT),
     integer("optimization.strategy_updates_per_iteration", 0, COUNT),
     choice("optimization.minibatches", &["independent", "sweep"]),
+    choice("optimization.repeated_info", &["each", "once"]),
     number("optimization.advantage_first_open_fraction", 0.0, 1.0),
     positive("optimization.learning_rate", 100.0),
     choice("optimization.learning_rate_schedule", &["constant", "linear"]),

@@ -1,10 +1,25 @@
 //! Minibatches: which rows, and their copies in tensors that are allocated once.
 
+use super::columns::{Column, FETCH_AHEAD};
 use super::memory::{Columns, MemoryError};
 use super::slot_set::{Noted, RankedSet};
 use super::sweep::Sweep;
 use crate::random::{Randomness, Stream};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use tch::Tensor;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How often an info state that several samples of a minibatch share is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepeatedInfo {
+    /// For each of them.
+    #[default]
+    Each,
+    /// Once for all of them.
+    Once,
+}
 
 /// The rows of one minibatch, and where they are copied to. Made once and refilled for every step.
 ///
@@ -16,11 +31,25 @@ pub struct Batch {
     drawn: Vec<u32>,
     columns: Columns,
     views: Views,
+    distinct: Option<Distinct>,
+}
+
+/// The distinct info states of a minibatch.
+struct Distinct {
+    /// A slot that holds each.
+    slots: Vec<u32>,
+    /// By hash: the number of the info state first met with it.
+    numbers: HashMap<u64, u32>,
+    /// By sample: the number of its info state.
+    of: Column<i32>,
+    /// `of` at the length of the last gather.
+    view: Tensor,
 }
 
 /// The columns at the length of the last gather.
 struct Views {
     len: usize,
+    infos: usize,
     info: Tensor,
     target: Tensor,
     legal: Tensor,
@@ -34,14 +63,35 @@ impl Batch {
     /// When the memory cannot be had.
     pub fn new(rows: usize, info_len: usize, actions: usize) -> Result<Self, MemoryError> {
         let columns = Columns::allocate(rows, info_len, actions)?;
-        let views = Views::narrowed(&columns, 0);
+        let views = Views::narrowed(&columns, 0, 0);
         Ok(Self {
             rows,
             noted: Noted::default(),
             drawn: Vec::with_capacity(rows),
             columns,
             views,
+            distinct: None,
         })
+    }
+
+    /// The same with info states that repeat given as `repeated` says: see [`Batch::info_of`].
+    ///
+    /// # Errors
+    /// When the memory cannot be had.
+    pub fn with_repeated(mut self, repeated: RepeatedInfo) -> Result<Self, MemoryError> {
+        self.distinct = match repeated {
+            RepeatedInfo::Each => None,
+            RepeatedInfo::Once => {
+                let of = Columns::allocate(self.rows, 0, 0)?.iteration;
+                Some(Distinct {
+                    slots: Vec::with_capacity(self.rows),
+                    numbers: HashMap::with_capacity(self.rows),
+                    view: of.tensor().narrow(0, 0, 0),
+                    of,
+                })
+            }
+        };
+        Ok(self)
     }
 
     /// The most samples it holds: the configured batch size.
@@ -59,9 +109,15 @@ impl Batch {
         self.len() == 0
     }
 
-    /// Info states `[len, info_len]`, f32.
+    /// Info states `[len, info_len]`, f32; where [`Batch::info_of`] says whose, the distinct ones `[at most len, info_len]`.
     pub fn info(&self) -> &Tensor {
         &self.views.info
+    }
+
+    /// The row of [`Batch::info`] that each sample has, `[len]`, i32, where info states that repeat are given once; else `None`: sample `i` has
+    /// row `i`.
+    pub fn info_of(&self) -> Option<&Tensor> {
+        self.distinct.as_ref().map(|distinct| &distinct.view)
     }
 
     /// Targets `[len, actions]`, f32.
@@ -141,23 +197,60 @@ impl Batch {
 
     /// Copies the drawn rows and sets the views to their number.
     pub(super) fn gather(&mut self, from: &Columns) {
-        from.info.gather(&self.drawn, &mut self.columns.info);
+        let infos = match &mut self.distinct {
+            None => &self.drawn,
+            Some(distinct) => {
+                distinct.find(&from.info, &self.drawn);
+                &distinct.slots
+            }
+        };
+        from.info.gather(infos, &mut self.columns.info);
         from.target.gather(&self.drawn, &mut self.columns.target);
         from.legal.gather(&self.drawn, &mut self.columns.legal);
         from.iteration
             .gather(&self.drawn, &mut self.columns.iteration);
-        if self.drawn.len() != self.views.len {
-            self.views = Views::narrowed(&self.columns, self.drawn.len());
+        let (len, infos) = (self.drawn.len(), infos.len());
+        if (len, infos) != (self.views.len, self.views.infos) {
+            self.views = Views::narrowed(&self.columns, len, infos);
         }
     }
 }
 
+impl Distinct {
+    /// Finds the distinct ones among the info states in the slots `drawn`. Two that differ are never taken for one; should their hashes be the
+    /// same, the second is given anew each time it comes.
+    fn find(&mut self, info: &Column<f32>, drawn: &[u32]) {
+        self.slots.clear();
+        self.numbers.clear();
+        for (sample, &slot) in drawn.iter().enumerate() {
+            if let Some(&next) = drawn.get(sample + FETCH_AHEAD) {
+                info.prefetch(next as usize);
+            }
+            let row = info.row(slot as usize);
+            let fresh = self.slots.len() as u32;
+            let hash = xxh3_64(bytemuck::cast_slice(row));
+            let known = *self.numbers.entry(hash).or_insert(fresh);
+            let same = |&first: &u32| info.row(first as usize) == row;
+            let number = match self.slots.get(known as usize) {
+                Some(first) if same(first) => known,
+                _ => {
+                    self.slots.push(slot);
+                    fresh
+                }
+            };
+            self.of.write(sample, &[number as i32]);
+        }
+        self.view = self.of.tensor().narrow(0, 0, drawn.len() as i64);
+    }
+}
+
 impl Views {
-    fn narrowed(columns: &Columns, len: usize) -> Self {
+    fn narrowed(columns: &Columns, len: usize, infos: usize) -> Self {
         let first = |tensor: &Tensor| tensor.narrow(0, 0, len as i64);
         Self {
             len,
-            info: first(columns.info.tensor()),
+            infos,
+            info: columns.info.tensor().narrow(0, 0, infos as i64),
             target: first(columns.target.tensor()),
             legal: first(columns.legal.tensor()),
             iteration: first(columns.iteration.tensor()),

@@ -27,7 +27,7 @@ pub use checksum::Checksum;
 pub use held_out::HeldOut;
 pub use journal::{Journal, JournalError, MemoryMark};
 pub use memory::{Memory, MemoryError, Sample};
-pub use minibatch::Batch;
+pub use minibatch::{Batch, RepeatedInfo};
 pub use sweep::Sweep;
 
 /// Sizes of the replay memories.

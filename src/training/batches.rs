@@ -3,7 +3,7 @@
 use super::{Minibatch, MinibatchOrder, Minibatches};
 use crate::{
     random::Stream,
-    replay::{Batch, Memory, MemoryError, Sample, Sweep},
+    replay::{Batch, Memory, MemoryError, RepeatedInfo, Sample, Sweep},
     traversal::SampleView,
 };
 use std::time::{Duration, Instant};
@@ -51,6 +51,15 @@ impl<'a> MemoryBatches<'a> {
             held_out: None,
             sampling: Duration::ZERO,
         })
+    }
+
+    /// The same with info states that repeat in a minibatch given as `repeated` says.
+    ///
+    /// # Errors
+    /// When the memory for it cannot be had.
+    pub fn with_repeated(mut self, repeated: RepeatedInfo) -> Result<Self, MemoryError> {
+        self.batch = self.batch.with_repeated(repeated)?;
+        Ok(self)
     }
 
     /// The same in this order.
@@ -119,6 +128,7 @@ fn batch_of(memory: &Memory, rows: usize) -> Result<Batch, MemoryError> {
 pub(super) fn minibatch(batch: &Batch) -> Minibatch<'_> {
     Minibatch {
         info: batch.info(),
+        info_of: batch.info_of(),
         target: batch.target(),
         legal: batch.legal(),
         iteration: batch.iteration(),

@@ -89,9 +89,10 @@ impl RoleFit<'_> {
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }
         self.scale(learner, memory)?;
-        let stream = self.stream(Purpose::Minibatch);
+        let (stream, optimization) = (self.stream(Purpose::Minibatch), &self.config.optimization);
         let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
-            .map(|batches| batches.in_order(self.config.optimization.minibatches))
+            .and_then(|batches| batches.with_repeated(optimization.repeated_info))
+            .map(|batches| batches.in_order(optimization.minibatches))
             .and_then(|batches| batches.with_held_out(&mut self.stream(Purpose::HeldOut)))
             .map_err(anyhow::Error::from)?;
         let plan = FitPlan {

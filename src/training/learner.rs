@@ -212,7 +212,11 @@ impl Learner {
 
     /// The loss of `batch` under `plan`, in units of the scale.
     fn loss(&self, batch: &Minibatch<'_>, plan: &FitPlan<'_>) -> Result<Tensor, TensorError> {
-        let predictions = self.architecture.forward(&self.parameters, batch.info)?;
+        let answers = self.architecture.forward(&self.parameters, batch.info)?;
+        let predictions = match batch.info_of {
+            None => answers,
+            Some(rows) => Tensor::f_embedding(&answers, rows, -1, false, false)?,
+        };
         let loss = |batch: &Minibatch<'_>| {
             plan.loss
                 .loss(&predictions, batch, plan.iteration, plan.weighting)
@@ -258,9 +262,10 @@ impl Learner {
     pub(super) fn check(&self, batch: &Minibatch<'_>) -> anyhow::Result<()> {
         let (inputs, outputs) = (self.architecture.inputs(), self.architecture.outputs());
         let info = batch.info.size();
-        let rows = info.first().copied().unwrap_or(0);
+        let infos = info.first().copied().unwrap_or(0);
+        let rows = batch.info_of.map_or(infos, |of| of.numel() as i64);
         let labels = [rows, outputs as i64];
-        let fits = info == [rows, inputs as i64]
+        let fits = info == [infos, inputs as i64]
             && batch.target.size() == labels
             && batch.legal.size() == labels
             && batch.iteration.size() == [rows];

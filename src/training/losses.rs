@@ -7,8 +7,10 @@ use tch::{Kind, Tensor};
 /// Samples of one replay memory, row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct Minibatch<'a> {
-    /// Info states, f32 `[batch, inputs]`.
+    /// Info states, f32 `[batch, inputs]`; with `info_of` `[infos, inputs]`.
     pub info: &'a Tensor,
+    /// The row of `info` that each sample has, `[batch]`, i32 or i64; `None` where sample `i` has row `i`.
+    pub info_of: Option<&'a Tensor>,
     /// Advantages, or the probabilities of a policy: f32 `[batch, actions]`. Entries of illegal actions are ignored.
     pub target: &'a Tensor,
     /// Whether an action is legal: bool, or u8 of 0 and 1, `[batch, actions]`.
@@ -200,6 +202,7 @@ mod tests {
         let predictions = shaped(&sample.predictions).set_requires_grad(true);
         let batch = Minibatch {
             info: &Tensor::new(),
+            info_of: None,
             target: &shaped(&sample.target),
             legal: &Tensor::from_slice(&sample.legal).view((-1, ACTIONS)),
             iteration: &Tensor::from_slice(&sample.iteration),

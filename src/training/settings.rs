@@ -1,6 +1,7 @@
 //! Settings of a run and of its fits.
 
 use super::Reinitialise;
+use crate::replay::RepeatedInfo;
 use serde::{Deserialize, Serialize};
 
 /// A run as a whole.
@@ -89,6 +90,9 @@ pub struct OptimizationSettings {
     /// How minibatches follow each other: `independent` draws, or `sweep`, through the memory from a random start. Where a fit meets every sample
     /// several times, sweeps leave much less of the minibatches' noise in the network. Not together with `advantage_first_open_fraction`.
     pub minibatches: MinibatchOrder,
+    /// How often an info state that several samples of a minibatch share is computed: for `each`, or `once` for all of them, with the same loss
+    /// and gradient. The latter is faster where info states repeat, as in games small enough to be solved, and slower where they do not.
+    pub repeated_info: RepeatedInfo,
     /// Least share of first-open samples in an advantage minibatch, 0 to 1.
     pub advantage_first_open_fraction: f64,
     /// AdamW's step size, positive.
@@ -110,6 +114,7 @@ impl Default for OptimizationSettings {
             advantage_updates_per_iteration: 64,
             strategy_updates_per_iteration: 64,
             minibatches: MinibatchOrder::Independent,
+            repeated_info: RepeatedInfo::Each,
             advantage_first_open_fraction: 0.0,
             learning_rate: 1e-3,
             learning_rate_schedule: RateSchedule::Constant,

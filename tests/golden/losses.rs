@@ -213,6 +213,7 @@ impl Batch {
     fn view(&self) -> Minibatch<'_> {
         Minibatch {
             info: &self.info,
+            info_of: None,
             target: &self.target,
             legal: &self.legal,
             iteration: &self.iteration,

@@ -60,6 +60,7 @@ impl Minibatches for Problem {
         let [info, target, legal, iteration] = &self.tensors;
         Ok(Minibatch {
             info,
+            info_of: None,
             target,
             legal,
             iteration,
@@ -233,6 +234,7 @@ impl Minibatches for Measured {
         let [info, target, legal, iteration] = &self.1.tensors;
         Some(Minibatch {
             info,
+            info_of: None,
             target,
             legal,
             iteration,
@@ -338,6 +340,7 @@ fn a_gradient_that_is_not_finite_changes_nothing_and_is_counted() {
             let [info, target, legal, iteration] = &self.0;
             Ok(Minibatch {
                 info,
+                info_of: None,
                 target,
                 legal,
                 iteration,
@@ -391,6 +394,7 @@ fn what_does_not_fit_the_network_is_refused() {
             self.1 = batch.info.narrow(1, 0, INPUTS - 1);
             Ok(Minibatch {
                 info: &self.1,
+                info_of: None,
                 ..batch
             })
         }
