@@ -8,6 +8,8 @@ mod journal;
 mod minibatch;
 #[path = "replay_properties/model.rs"]
 mod model;
+#[path = "replay_properties/repeated.rs"]
+mod repeated;
 
 use coorl_async::random::{Purpose, Stream};
 use coorl_async::replay::{Memory, MemoryError};

@@ -4,7 +4,7 @@ use crate::{
     random::{Purpose, Randomness, Stream},
     training::{LearnerError, LearnerState, OptimizationSettings, WeightingMode},
 };
-use tch::Tensor;
+use tch::{Device, Kind, Tensor};
 
 const INPUTS: i64 = 5;
 const ACTIONS: i64 = 3;
@@ -125,6 +125,58 @@ fn a_fit_learns_with_and_without_hidden_layers() {
         assert!(end < 0.02 * start, "{layers} layers: {start} to {end}");
         assert_eq!((rest.steps_run, rest.updates()), (600, 600));
     }
+}
+
+#[test]
+fn an_info_state_that_repeats_may_be_computed_once() {
+    let mut problem = Problem::new(21);
+    let distinct = problem.next().unwrap();
+    let rows = Tensor::from_slice(&[3i32, 0, 3, 15, 3, 7, 7, 1]);
+    let select = |tensor: &Tensor| tensor.index_select(0, &rows);
+    let (info, legal, iteration) = (
+        select(distinct.info),
+        select(distinct.legal),
+        select(distinct.iteration),
+    );
+    // Samples of one info state have targets of their own.
+    let own = Tensor::arange(8, (Kind::Float, Device::Cpu)).view((8, 1));
+    let target = select(distinct.target) + own;
+    let each = Minibatch {
+        info: &info,
+        info_of: None,
+        target: &target,
+        legal: &legal,
+        iteration: &iteration,
+    };
+    let once = Minibatch {
+        info: distinct.info,
+        info_of: Some(&rows),
+        ..each
+    };
+    let learner = learner(2);
+    for loss in [LossKind::Advantage, LossKind::Strategy] {
+        let plan = FitPlan { loss, ..plan(1) };
+        let run = |batch| {
+            let (loss, gradient) = learner.loss_and_gradient(batch, &plan).unwrap();
+            (loss, Vec::<f32>::try_from(gradient.unwrap()).unwrap())
+        };
+        let ((expected, slopes), (found, same)) = (run(&each), run(&once));
+        assert!((expected - found).abs() < 1e-6 * expected.abs(), "{loss:?}");
+        let largest = slopes
+            .iter()
+            .fold(0f32, |most, slope| most.max(slope.abs()));
+        for (slope, same) in slopes.iter().zip(&same) {
+            let error = (slope - same).abs();
+            assert!(error < 1e-5 * largest, "{loss:?}: {slope} {same}");
+        }
+    }
+    learner.check(&once).unwrap();
+    let short = rows.narrow(0, 0, 7);
+    let short = Minibatch {
+        info_of: Some(&short),
+        ..once
+    };
+    assert!(learner.check(&short).is_err());
 }
 
 #[test]
