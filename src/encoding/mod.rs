@@ -2,10 +2,12 @@
 //!
 //! An encoding is a type apart from the rules. Networks, slots and replay know only its two lengths.
 
+mod color_layout;
 mod kuhn;
 mod leduc;
 mod slots;
 
+pub use color_layout::ColorLayout;
 pub use kuhn::KuhnBits;
 pub use leduc::LeducBits;
 pub use slots::Slots;
@@ -55,4 +57,8 @@ pub trait Encoding<G: Game>: Clone + Send + Sync + 'static {
         legal: ActionSet,
         row: &mut [f32],
     );
+    /// Which values and actions belong to which colour; `None` where the game has no colours, or the encoding does not keep them apart.
+    fn color_layout(&self) -> Option<ColorLayout> {
+        None
+    }
 }

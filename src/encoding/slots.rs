@@ -14,7 +14,7 @@ use crate::game::{
     lost_cities::{Card, LostCities, Phase, State},
 };
 
-use super::{Encoding, Settings};
+use super::{ColorLayout, Encoding, Settings};
 
 /// Values per colour in the derived block.
 const DERIVED: usize = 15;
@@ -28,7 +28,6 @@ const SLOT: usize = 6;
 #[derive(Clone, Debug)]
 pub struct Slots {
     layout: Layout,
-    num_actions: usize,
     /// What each value of a row is divided by, `[info_len]`.
     denominators: Box<[f32]>,
 }
@@ -46,6 +45,7 @@ struct Layout {
     turn: usize,
     pending: usize,
     legal: usize,
+    num_actions: usize,
     derived: Option<usize>,
     slots: Option<usize>,
     len: usize,
@@ -57,7 +57,6 @@ impl Slots {
         let layout = Layout::new(game, settings);
         Self {
             denominators: layout.denominators(game).into(),
-            num_actions: game.rules().num_actions(),
             layout,
         }
     }
@@ -69,7 +68,7 @@ impl Encoding<LostCities> for Slots {
     }
 
     fn num_actions(&self) -> usize {
-        self.num_actions
+        self.layout.num_actions
     }
 
     fn legal_actions(&self, game: &LostCities, state: &State) -> ActionSet {
@@ -113,6 +112,20 @@ impl Encoding<LostCities> for Slots {
             *value = value.to_bits() as i32 as f32 / denominator;
         }
     }
+
+    /// Per colour: both seats' expeditions (seat 0 first, whoever acts), the pile, the seen cards, whether a discard on it is pending, whether its
+    /// pile may be drawn, and the derived values if there are any. Actions are by hand slot, not by colour.
+    fn color_layout(&self) -> Option<ColorLayout> {
+        let colors = (0..self.layout.colors).map(|color| self.layout.color(color));
+        let actions = Vec::new();
+        let layout = ColorLayout::new(
+            colors.collect(),
+            self.layout.len,
+            actions,
+            self.layout.num_actions,
+        );
+        Some(layout)
+    }
 }
 
 impl Layout {
@@ -137,12 +150,32 @@ impl Layout {
             turn: part(1),
             pending: part(colors + 1),
             legal: part(rules.num_actions()),
+            num_actions: rules.num_actions(),
             derived: settings
                 .derived_playability
                 .then(|| part(DERIVED * colors + 3)),
             slots: settings.slot_aware_playability.then(|| part(SLOT * slots)),
             len,
         }
+    }
+
+    /// The indices of the values about one colour.
+    fn color(&self, color: usize) -> Vec<usize> {
+        let seen_cards = (self.totals - self.seen) / self.colors;
+        let pile_actions = self.legal + self.num_actions - self.colors;
+        let parts = [
+            (self.expeditions, 4),
+            (self.expeditions + 4 * self.colors, 4),
+            (self.piles, 4),
+            (self.seen, seen_cards),
+            (self.pending, 1),
+            (pile_actions, 1),
+        ];
+        let derived = self.derived.map(|start| (start, DERIVED));
+        let parts = parts.into_iter().chain(derived);
+        parts
+            .flat_map(|(start, values)| start + values * color..start + values * (color + 1))
+            .collect()
     }
 
     /// What each value is divided by.
