@@ -13,7 +13,7 @@ mod yardstick;
 use anyhow::Context;
 use coorl_async::{
     config::{Config, GameKind},
-    encoding::{KuhnBits, LeducBits, Slots},
+    encoding::{self, Cards, KuhnBits, LeducBits, Slots},
     evaluation::exploitability::{GameTree, TreeError},
     game::{kuhn::Kuhn, leduc::Leduc, lost_cities::LostCities},
 };
@@ -67,8 +67,15 @@ fn tree(config: &Config) -> anyhow::Result<GameTree> {
     let built: Result<GameTree, TreeError> = match config.game {
         GameKind::LostCities => {
             let game = LostCities::new(config.rules.clone())?;
-            let encoding = Slots::new(&game, &config.encoding);
-            GameTree::build(&game, &encoding, horizon, MOST_NODES)
+            match config.encoding.kind {
+                encoding::Kind::Slots => {
+                    let slots = Slots::new(&game, &config.encoding);
+                    GameTree::build(&game, &slots, horizon, MOST_NODES)
+                }
+                encoding::Kind::Cards => {
+                    GameTree::build(&game, &Cards::new(&game)?, horizon, MOST_NODES)
+                }
+            }
         }
         GameKind::Kuhn => GameTree::build(&Kuhn, &KuhnBits, horizon, MOST_NODES),
         GameKind::Leduc => GameTree::build(&Leduc, &LeducBits, horizon, MOST_NODES),

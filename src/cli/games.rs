@@ -1,7 +1,7 @@
 //! From the configuration's game to the types that stand for it.
 
 /// Evaluates an expression with the game and the encoding of a configuration: `with_game!(config, |game, encoding| expression)`. The
-/// expression is compiled once for each game. Returns early with an error where the rules are refused.
+/// expression is compiled once for each game and encoding. Returns early with an error where the rules are refused.
 macro_rules! with_game {
     ($config:expr, |$game:ident, $encoding:ident| $body:expr) => {{
         use $crate::{config::GameKind, encoding, game};
@@ -9,8 +9,16 @@ macro_rules! with_game {
         match config.game {
             GameKind::LostCities => {
                 let $game = game::lost_cities::LostCities::new(config.rules.clone())?;
-                let $encoding = encoding::Slots::new(&$game, &config.encoding);
-                $body
+                match config.encoding.kind {
+                    encoding::Kind::Slots => {
+                        let $encoding = encoding::Slots::new(&$game, &config.encoding);
+                        $body
+                    }
+                    encoding::Kind::Cards => {
+                        let $encoding = encoding::Cards::new(&$game)?;
+                        $body
+                    }
+                }
             }
             GameKind::Kuhn => {
                 let ($game, $encoding) = (game::kuhn::Kuhn, encoding::KuhnBits);

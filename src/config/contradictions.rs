@@ -5,6 +5,8 @@ use super::error::{Note, Problem, Reason, Source};
 use super::layer::Findings;
 use super::render::value_text;
 use super::{Config, GameKind};
+use crate::encoding::{Cards, Kind};
+use crate::game::lost_cities::LostCities;
 use crate::inference::Kernels;
 use crate::network::Activation;
 use crate::training::{AveragingScheme, Keep, MinibatchOrder};
@@ -23,6 +25,7 @@ pub(super) fn find(
         findings,
     };
     search.rules();
+    search.encoding();
     search.strategy_samples();
     search.sampling();
     search.sampling_without_effect();
@@ -51,6 +54,27 @@ impl Search<'_> {
                 "rules.n_handshakes",
             ];
             self.contradiction(&keys, &error.to_string());
+        }
+    }
+
+    /// Variants with too many actions by card, and the blocks that only the encoding by slot has.
+    fn encoding(&mut self) {
+        if self.config.game != GameKind::LostCities || self.config.encoding.kind != Kind::Cards {
+            return;
+        }
+        let refused = LostCities::new(self.config.rules.clone())
+            .ok()
+            .and_then(|game| Cards::new(&game).err());
+        if let Some(error) = refused {
+            let keys = ["encoding.kind", "rules.n_colors", "rules.n_ranks"];
+            self.contradiction(&keys, &error.to_string());
+        }
+        for key in [
+            "encoding.derived_playability",
+            "encoding.slot_aware_playability",
+        ] {
+            let text = "has no effect unless encoding.kind is slots";
+            self.note(key, text.to_owned());
         }
     }
 

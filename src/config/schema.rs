@@ -226,6 +226,7 @@ static KEYS: &[Key] = &[
     integer("rules.bonus_threshold", 1, i32::MAX as i128),
     integer("rules.bonus_amount", -1_000_000, 1_000_000),
 
+    choice("encoding.kind", &["slots", "cards"]),
     flag("encoding.derived_playability"),
     flag("encoding.slot_aware_playability"),
 

@@ -3,8 +3,8 @@
 /// Which values of an info state and which actions belong to each colour, for networks that treat all colours alike.
 ///
 /// The blocks of all colours have one length, and value `k` of one block means for its colour what value `k` of another block means for the
-/// other colour: exchanging two colours in a state exchanges their blocks and leaves the rest as it is. (An encoding by hand slot
-/// keeps that for the blocks only: its common values name colours too.)
+/// other colour. By card, exchanging two colours in a state exchanges their blocks and leaves the rest as it is; by hand slot that holds in
+/// part only, for piles and slots name the colours of their cards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColorLayout {
     /// Indices into an info state row, `[colors][block]`.

@@ -2,11 +2,13 @@
 //!
 //! An encoding is a type apart from the rules. Networks, slots and replay know only its two lengths.
 
+mod cards;
 mod color_layout;
 mod kuhn;
 mod leduc;
 mod slots;
 
+pub use cards::{Cards, CardsError};
 pub use color_layout::ColorLayout;
 pub use kuhn::KuhnBits;
 pub use leduc::LeducBits;
@@ -15,19 +17,33 @@ pub use slots::Slots;
 use crate::game::{Action, ActionSet, Game, Player};
 use serde::{Deserialize, Serialize};
 
-/// Which blocks an info state of Lost Cities has.
+/// What an info state of Lost Cities holds and how actions are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// By hand slot, in the order in which cards arrived: [`Slots`].
+    #[default]
+    Slots,
+    /// By card, colour after colour: [`Cards`].
+    Cards,
+}
+
+/// How an info state of Lost Cities is made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Appends per colour what lies and what could be played there: counts and face sums (15 C + 3 values).
+    /// By slot or by card.
+    pub kind: Kind,
+    /// By slot only: appends per colour what lies and what could be played there: counts and face sums (15 C + 3 values).
     pub derived_playability: bool,
-    /// Appends six flags per hand slot (6 S values).
+    /// By slot only: appends six flags per hand slot (6 S values).
     pub slot_aware_playability: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            kind: Kind::Slots,
             derived_playability: true,
             slot_aware_playability: true,
         }

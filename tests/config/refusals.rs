@@ -233,7 +233,12 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 15] = [
+    let cases: [(&[&str], &str, &[&str]); 16] = [
+        (
+            &["encoding.kind=cards", "rules.n_colors=7"],
+            "encoding.kind",
+            &["rules.n_colors = 7 (--set", "148 actions", "at most 128"],
+        ),
         (
             &["inference.kernels=packed", "network.activation=gelu"],
             "inference.kernels",
@@ -420,6 +425,14 @@ fn settings_without_effect_are_noted() {
             ],
             "traversal.store_strategy_on_opponent_nodes",
             "no effect with average_strategy",
+        ),
+        (
+            &[
+                "encoding.kind=cards",
+                "encoding.slot_aware_playability=true",
+            ],
+            "encoding.slot_aware_playability",
+            "unless encoding.kind is slots",
         ),
         (
             &["traversal.robust_actions=3"],

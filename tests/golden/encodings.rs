@@ -27,6 +27,7 @@ fn info_states_are_as_recorded() {
             let settings = Settings {
                 derived_playability: derived == 1,
                 slot_aware_playability: slots == 1,
+                ..Settings::default()
             };
             let encoding = Slots::new(&game, &settings);
             assert_eq!(

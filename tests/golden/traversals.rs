@@ -384,6 +384,7 @@ fn walk_recorded(kernels: Kernels) {
             slot_aware_playability: row["traversal"]["slot_aware_playability"]
                 .as_bool()
                 .unwrap(),
+            ..Default::default()
         };
         let slots = TracedSlots(Slots::new(&plain, &flags));
         assert_eq!(

@@ -23,6 +23,9 @@ proptest! {
         for settings in all_settings() {
             let slots = Slots::new(&game, &settings);
             prop_assert_eq!(slots.num_actions(), game.num_actions());
+            let layout = slots.color_layout().expect("colours");
+            let values = layout.colors() * layout.block_len() + layout.common.len();
+            prop_assert_eq!(values, slots.info_len());
             for observer in Player::BOTH {
                 let wanted = specified(&game, &state, observer, &settings);
                 let row = encode(&slots, &game, &state, observer);
@@ -63,11 +66,45 @@ fn the_classic_rows_have_their_documented_lengths() {
     assert_eq!(lengths, [171, 219, 249, 297]);
 }
 
+#[test]
+fn the_colours_lie_where_the_table_says() {
+    let game = LostCities::new(Default::default()).expect("classic rules");
+    for settings in all_settings() {
+        let slots = Slots::new(&game, &settings);
+        let layout = slots.color_layout().expect("colours");
+        for (color, block) in layout.info.iter().enumerate() {
+            let mut wanted: Vec<usize> = [(29, 4), (49, 4), (69, 4), (89, 10), (143, 1), (166, 1)]
+                .into_iter()
+                .flat_map(|(start, len)| start + len * color..start + len * (color + 1))
+                .collect();
+            if settings.derived_playability {
+                wanted.extend(171 + 15 * color..171 + 15 * (color + 1));
+            }
+            assert_eq!(block, &wanted);
+        }
+        let common = match (
+            settings.derived_playability,
+            settings.slot_aware_playability,
+        ) {
+            (false, false) => 51,
+            (true, false) => 54,
+            (false, true) => 99,
+            (true, true) => 102,
+        };
+        assert_eq!((layout.colors(), layout.common.len()), (5, common));
+        assert_eq!(
+            (layout.actions_per_color(), layout.common_actions.len()),
+            (0, 22)
+        );
+    }
+}
+
 fn all_settings() -> [Settings; 4] {
     [(false, false), (false, true), (true, false), (true, true)].map(
         |(derived_playability, slot_aware_playability)| Settings {
             derived_playability,
             slot_aware_playability,
+            ..Settings::default()
         },
     )
 }
@@ -80,7 +117,7 @@ fn encode(slots: &Slots, game: &LostCities, state: &State, observer: Player) -> 
 }
 
 /// Where in the deck of the deal the cards lay that are now in `owner`'s hand unseen, or in the draw deck.
-fn hidden_positions(
+pub fn hidden_positions(
     game: &LostCities,
     deck: &[Card],
     actions: &[Action],

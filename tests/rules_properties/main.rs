@@ -1,6 +1,9 @@
-//! Properties of the rules and of the encoding by slot, over random variants and random games.
+//! Properties of the rules and of the encodings, over random variants and random games.
 
+mod cards;
+mod cards_by_hand;
 mod encoding;
+mod history;
 mod limits;
 mod random_games;
 mod transitions;

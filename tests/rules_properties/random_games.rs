@@ -2,7 +2,7 @@
 
 use coorl_async::{
     game::{
-        Action, Game,
+        Action, ActionSet, Game,
         lost_cities::{LostCities, Rules, State},
     },
     random::{Purpose, Randomness, Stream},
@@ -11,11 +11,21 @@ use proptest::prelude::{Just, Strategy};
 
 /// Any rules that are valid: small games and the largest ones.
 pub fn any_game() -> impl Strategy<Value = LostCities> {
+    any_game_of(|colors| Rules::MAX_CARDS / colors)
+}
+
+/// Any rules with few enough actions for the encoding by card.
+pub fn any_card_game() -> impl Strategy<Value = LostCities> {
+    any_game_of(|colors| {
+        let actions_per_color = (ActionSet::CAPACITY - 1) / colors;
+        ((actions_per_color - 3) / 2).min(Rules::MAX_CARDS / colors)
+    })
+}
+
+fn any_game_of(most_ranks: fn(usize) -> usize) -> impl Strategy<Value = LostCities> {
     let colors = 1..=Rules::MAX_COLORS;
-    let ranks = colors.prop_flat_map(|colors| {
-        let most = Rules::MAX_CARDS / colors;
-        (Just(colors), 1..=most.min(Rules::MAX_RANKS))
-    });
+    let ranks = colors
+        .prop_flat_map(move |colors| (Just(colors), 1..=most_ranks(colors).min(Rules::MAX_RANKS)));
     let cards = ranks.prop_flat_map(|(colors, ranks)| {
         let most = Rules::MAX_CARDS / colors - ranks;
         (Just(colors), Just(ranks), 0..=most.min(12))

@@ -279,6 +279,7 @@ fn a_checkpoint_of_another_network_or_other_rules_is_refused() {
             "encoding.slot_aware_playability=false",
             ["parameters", "`encoding`"],
         ),
+        ("encoding.kind=cards", ["parameters", "`encoding`"]),
         (
             "rules.hand_size=6",
             ["other rules", "rules.hand_size = 8 there, 6 here"],

@@ -64,6 +64,8 @@ pub struct State {
     /// Copies of each card type that lie face up, at `color * card_types + rank`.
     face_up: [u8; MAX_CARD_TYPES],
     hands: [[Card; Rules::MAX_HAND]; 2],
+    /// Per hand: bit `i` says whether the other player knows that the card of slot i is there.
+    known: [u32; 2],
     expeditions: [[Expedition; Rules::MAX_COLORS]; 2],
     pile_lens: [u8; Rules::MAX_COLORS],
     hand_lens: [u8; 2],
@@ -92,6 +94,7 @@ impl State {
             piles: [0; Rules::MAX_CARDS],
             face_up: [0; MAX_CARD_TYPES],
             hands: [[Card::default(); Rules::MAX_HAND]; 2],
+            known: [0; 2],
             expeditions: [[Expedition::default(); Rules::MAX_COLORS]; 2],
             pile_lens: [0; Rules::MAX_COLORS],
             hand_lens: [0; 2],
@@ -143,6 +146,16 @@ impl State {
     /// A hand in arrival order.
     pub fn hand(&self, player: Player) -> &[Card] {
         &self.hands[player.index()][..self.hand_lens[player.index()] as usize]
+    }
+
+    /// The cards of a hand that the other player knows to be there: drawn from a pile and still held. Equal handshakes cannot be told apart, so
+    /// the first to leave the hand counts as a known one.
+    pub fn known_hand(&self, player: Player) -> impl Iterator<Item = Card> {
+        let known = self.known[player.index()];
+        let slots = self.hand(player).iter().enumerate();
+        slots
+            .filter(move |(slot, _)| known >> slot & 1 == 1)
+            .map(|(_, &card)| card)
     }
 
     /// A player's expedition of a colour.
@@ -215,6 +228,8 @@ impl State {
             rank: self.piles[top],
         };
         *self.face_up_mut(card) -= 1;
+        let player = self.player.index();
+        self.known[player] |= 1 << self.hand_lens[player];
         self.finish_turn(card);
     }
 
@@ -256,9 +271,26 @@ impl State {
     fn take_hand(&mut self, slot: usize) -> Card {
         let len = &mut self.hand_lens[self.player.index()];
         let hand = &mut self.hands[self.player.index()][..*len as usize];
+        let known = &mut self.known[self.player.index()];
         let card = hand[slot];
+        if card.rank == 0 && *known != 0 {
+            forget_handshake(hand, slot, known);
+        }
+        let below = (1 << slot) - 1;
+        *known = *known & below | *known >> 1 & !below;
         hand.copy_within(slot + 1.., slot);
         *len -= 1;
         card
+    }
+}
+
+/// Before the handshake of `slot` leaves `hand`: where another player knows of an equal one, that knowledge leaves with it.
+fn forget_handshake(hand: &[Card], slot: usize, known: &mut u32) {
+    let is_known = |slot: usize| *known >> slot & 1 == 1;
+    if !is_known(slot)
+        && let Some(equal) =
+            (0..hand.len()).find(|&other| is_known(other) && hand[other] == hand[slot])
+    {
+        *known &= !(1 << equal);
     }
 }
