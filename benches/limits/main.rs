@@ -44,7 +44,7 @@ struct Group {
 
 const GROUPS: [Group; 5] = [
     Group {
-        rows: &["encode", "step"],
+        rows: &["encode", "step", "encode-cards", "step-cards"],
         measure: |_, _| steps::game(),
     },
     Group {

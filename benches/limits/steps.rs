@@ -1,12 +1,12 @@
 //! What a node costs besides the network: encoding, rules, and the way through the executor.
 
 use crate::{
-    inputs::{self, Asking},
+    inputs::{self, Asking, Decision},
     report::{Bound, Row, median},
 };
 use coorl_async::{
-    encoding::Encoding,
-    game::Game,
+    encoding::{Cards, Encoding},
+    game::{Game, lost_cities::LostCities},
     inference::{Engine, StopFlag},
     platform,
 };
@@ -36,64 +36,83 @@ fn passes(items: usize, mut pass: impl FnMut()) -> Vec<f64> {
         .collect()
 }
 
-/// Encoding a state, and legal actions with the step that follows: games of random play from deal to end, a state changed in place
-/// as a walk does it, so that it lies in the first cache. What encoding costs is the difference between passes with and without it.
+/// Encoding a state, and legal actions with the step that follows, by slot and by card.
 pub fn game() -> anyhow::Result<Vec<Row>> {
-    let (game, encoding) = inputs::classic()?;
+    let (game, slots) = inputs::classic()?;
+    let cards = Cards::new(&game)?;
     let decisions = inputs::random_play(&game, DECISIONS);
-    let Some(first) = decisions.first() else {
-        anyhow::bail!("random play met no decision");
-    };
-    let mut row = vec![0.0f32; encoding.info_len()];
+    let mut row = vec![0.0f32; slots.info_len()];
     let source = row.clone();
     let copies = passes(decisions.len(), || {
         for _ in 0..decisions.len() {
             black_box(&mut row).copy_from_slice(black_box(&source));
         }
     });
+    let copy = median(copies);
+    let (encode, step) = encoding(&game, &slots, &decisions)?;
+    let (encode_cards, step_cards) = encoding(&game, &cards, &decisions)?;
+    let [by_slot, step_by_slot] = [&encode, &step].map(|rounds| median(rounds.clone()));
+    let what = "encoding a state, classic game, random play";
+    let step_what = "legal actions and apply, classic game, random play";
+    let most = Bound::AtMost;
+    Ok(vec![
+        Row::new("encode", what, "us", most(0.6), encode).against("plain copy of a row", copy),
+        Row::new("step", step_what, "us", most(0.1), step).against("plain copy of a row", copy),
+        Row::new(
+            "encode-cards",
+            format!("{what}, by card"),
+            "us",
+            most(0.8),
+            encode_cards,
+        )
+        .against("the same states by slot", by_slot),
+        Row::new(
+            "step-cards",
+            format!("{step_what}, by card"),
+            "us",
+            None,
+            step_cards,
+        )
+        .against("the same states by slot", step_by_slot),
+    ])
+}
+
+/// Microseconds of each pass for encoding a state, and for legal actions with the step that follows: games of random play from deal to end, a
+/// state changed in place as a walk does it, so that it lies in the first cache. What encoding costs is the difference between passes with
+/// and without it.
+fn encoding<E: Encoding<LostCities>>(
+    game: &LostCities,
+    encoding: &E,
+    decisions: &[Decision],
+) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    let Some(first) = decisions.first() else {
+        anyhow::bail!("random play met no decision");
+    };
+    let mut row = vec![0.0f32; encoding.info_len()];
     let mut state = first.state.clone();
     let steps = passes(decisions.len(), || {
-        for decision in &decisions {
+        for decision in decisions {
             if decision.opening {
                 state.clone_from(&decision.state);
             }
-            black_box(encoding.legal_actions(&game, &state));
+            black_box(encoding.legal_actions(game, &state));
             game.apply(black_box(&mut state), decision.action);
         }
     });
     let both = passes(decisions.len(), || {
-        for decision in &decisions {
+        for decision in decisions {
             if decision.opening {
                 state.clone_from(&decision.state);
             }
-            let legal = black_box(encoding.legal_actions(&game, &state));
+            let legal = black_box(encoding.legal_actions(game, &state));
             if let Some(mover) = game.mover(&state) {
-                encoding.encode(&game, &state, mover, legal, black_box(&mut row));
+                encoding.encode(game, &state, mover, legal, black_box(&mut row));
             }
             game.apply(black_box(&mut state), decision.action);
         }
     });
     let step = median(steps.clone());
-    let encode = both.iter().map(|both| both - step).collect();
-    let copy = median(copies);
-    Ok(vec![
-        Row::new(
-            "encode",
-            "encoding a state, classic game, random play",
-            "us",
-            Bound::AtMost(0.6),
-            encode,
-        )
-        .against("plain copy of a row", copy),
-        Row::new(
-            "step",
-            "legal actions and apply, classic game, random play",
-            "us",
-            Bound::AtMost(0.1),
-            steps,
-        )
-        .against("plain copy of a row", copy),
-    ])
+    Ok((both.iter().map(|both| both - step).collect(), steps))
 }
 
 /// Walks in flight.

@@ -1,14 +1,16 @@
 //! What a node costs besides the network.
 
-use crate::inputs::{self, Asking};
+use crate::inputs::{self, Asking, Decision};
 use coorl_async::{
-    encoding::Encoding,
-    game::{ActionSet, Game},
+    encoding::{Cards, Encoding},
+    game::{ActionSet, Game, lost_cities::LostCities},
     inference::StopFlag,
     random::{Purpose, Randomness, Stream},
     regret::{Fallback, regret_matching},
 };
-use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
+use criterion::{
+    BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput, measurement::WallTime,
+};
 use std::{hint::black_box, sync::Arc};
 
 /// Input: the decisions of at least 10,000 plies of uniformly random play of the classic game; a pass goes through all of them.
@@ -39,26 +41,50 @@ pub fn game(criterion: &mut Criterion) -> anyhow::Result<()> {
             BatchSize::LargeInput,
         );
     });
-    // In place from deal to end, as a walk does it: the state lies in the first cache.
+    walk(
+        &mut group,
+        "legal_actions_encode_apply",
+        &game,
+        &encoding,
+        &decisions,
+    );
+    let cards = Cards::new(&game)?;
+    walk(
+        &mut group,
+        "legal_actions_encode_apply_cards",
+        &game,
+        &cards,
+        &decisions,
+    );
+    group.finish();
+    Ok(())
+}
+
+/// In place from deal to end, as a walk does it: the state lies in the first cache.
+fn walk<E: Encoding<LostCities>>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    game: &LostCities,
+    encoding: &E,
+    decisions: &[Decision],
+) {
     let mut row = vec![0.0f32; encoding.info_len()];
     let mut state = decisions.first().map(|decision| decision.state.clone());
-    group.bench_function("legal_actions_encode_apply", |bencher| {
+    group.bench_function(name, |bencher| {
         bencher.iter(|| {
-            for decision in &decisions {
+            for decision in decisions {
                 if decision.opening {
                     state = Some(decision.state.clone());
                 }
                 let Some(state) = &mut state else { continue };
-                let legal = encoding.legal_actions(&game, state);
+                let legal = encoding.legal_actions(game, state);
                 if let Some(mover) = game.mover(state) {
-                    encoding.encode(&game, state, mover, legal, black_box(&mut row));
+                    encoding.encode(game, state, mover, legal, black_box(&mut row));
                 }
                 game.apply(state, decision.action);
             }
         });
     });
-    group.finish();
-    Ok(())
 }
 
 /// Input: 1,000 nodes with 2 to 9 legal actions of 22 and advantages uniform in -1 to 1, about one in 100 without a positive one.
