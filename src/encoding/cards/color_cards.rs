@@ -41,17 +41,18 @@ impl ColorCards {
         }
     }
 
-    /// The sum of the ranks of the numbers.
-    pub fn rank_sum(self) -> i32 {
-        let mut sum = 0;
+    /// How many numbers there are, and the sum of their ranks.
+    pub fn count_and_sum(self) -> [i32; 2] {
+        let (mut count, mut sum) = (0, 0);
         let (mut rest, mut base) = (self.numbers, 0);
         while rest != 0 {
-            let [count, offsets] = SUMS[(rest & 15) as usize];
-            sum += base * count + offsets;
+            let [ranks, offsets] = SUMS[(rest & 15) as usize];
+            count += ranks;
+            sum += base * ranks + offsets;
             rest >>= 4;
             base += 4;
         }
-        sum
+        [count, sum]
     }
 
     /// Writes the share `handshake` and, rank by rank, 1 or 0 into the first `types` values of `row`, and then up to 3 zeros.

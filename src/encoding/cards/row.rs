@@ -21,7 +21,8 @@ const LAST_CARDS: usize = 8;
 /// What the numbers of a row are divided by.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
-    handshakes: f32,
+    /// What 0, 1, ... handshakes are of all there are.
+    shares: Box<[f32]>,
     figures: [f32; FIGURES],
     common: [f32; COMMON],
     /// Plies that count as the most.
@@ -66,7 +67,9 @@ impl Scales {
             points, faces,
         ];
         Self {
-            handshakes,
+            shares: (0..=rules.n_handshakes)
+                .map(|count| number(count) / handshakes)
+                .collect(),
             figures,
             common,
             most_plies: 2 * all as u32,
@@ -125,7 +128,7 @@ impl View<'_> {
     }
 
     fn part(&self, part: ColorCards, row: &mut [f32]) {
-        let share = part.handshakes as f32 / self.cards.scales.handshakes;
+        let share = self.cards.scales.shares[part.handshakes as usize];
         part.write(self.cards.types, share, row);
     }
 
@@ -182,11 +185,8 @@ impl View<'_> {
             [self.observer, self.observer.opponent()].map(|player| state.expedition(player, color));
         let scores = [own, other].map(|expedition| game.expedition_score(expedition));
         let faces = |cards: ColorCards| {
-            let count = cards.numbers.count_ones() as i32;
-            [
-                cards.rank_sum() + count * (game.rules().min_rank - 1),
-                count,
-            ]
+            let [count, sum] = cards.count_and_sum();
+            [sum + count * (game.rules().min_rank - 1), count]
         };
         let [playable_faces, playable_numbers] = faces(playable);
         let [reachable_faces, _] = faces(unseen.playable_on(own));
@@ -219,9 +219,7 @@ impl View<'_> {
             hope,
             reachable_faces,
         ];
-        for ((value, figure), scale) in row.iter_mut().zip(figures).zip(self.cards.scales.figures) {
-            *value = figure as f32 / scale;
-        }
+        row.copy_from_slice(&quotients(figures, &self.cards.scales.figures));
         scores
     }
 
@@ -250,8 +248,11 @@ impl View<'_> {
             opened[0],
             opened[1],
         ]);
-        for ((value, number), scale) in row.iter_mut().zip(common).zip(scales.common) {
-            *value = number as f32 / scale;
-        }
+        row.copy_from_slice(&quotients(common, &scales.common));
     }
+}
+
+/// Each number over its scale.
+fn quotients<const N: usize>(numbers: [i32; N], scales: &[f32; N]) -> [f32; N] {
+    std::array::from_fn(|at| numbers[at] as f32 / scales[at])
 }

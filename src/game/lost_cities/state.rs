@@ -151,11 +151,13 @@ impl State {
     /// The cards of a hand that the other player knows to be there: drawn from a pile and still held. Equal handshakes cannot be told apart, so
     /// the first to leave the hand counts as a known one.
     pub fn known_hand(&self, player: Player) -> impl Iterator<Item = Card> {
-        let known = self.known[player.index()];
-        let slots = self.hand(player).iter().enumerate();
-        slots
-            .filter(move |(slot, _)| known >> slot & 1 == 1)
-            .map(|(_, &card)| card)
+        let hand = &self.hands[player.index()];
+        let mut rest = self.known[player.index()];
+        std::iter::from_fn(move || {
+            let slot = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(hand[slot])
+        })
     }
 
     /// A player's expedition of a colour.
