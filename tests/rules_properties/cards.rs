@@ -77,8 +77,8 @@ proptest! {
             let (before, after) = (legal(&cards, &game, &state), legal(&cards, &game, &other));
             let number = |action: usize| action as Action;
             let mut pairs: Vec<(usize, usize)> = layout.common_actions.iter().map(|&at| (at, at)).collect();
-            for color in 0..colors {
-                let pair = layout.actions[color].iter().zip(&layout.actions[renamed[color]]);
+            for (color, &new_color) in renamed.iter().enumerate() {
+                let pair = layout.actions[color].iter().zip(&layout.actions[new_color]);
                 pairs.extend(pair.map(|(&old, &new)| (old, new)));
             }
             prop_assert_eq!(pairs.len(), cards.num_actions());
@@ -93,8 +93,8 @@ proptest! {
                 let (row, new_row) = (encode(&cards, &game, &state, observer), encode(&cards, &game, &other, observer));
                 let values = |row: &[f32], indices: &[usize]| -> Vec<f32> { indices.iter().map(|&at| row[at]).collect() };
                 prop_assert_eq!(values(&row, &layout.common), values(&new_row, &layout.common));
-                for color in 0..colors {
-                    let (block, new_block) = (&layout.info[color], &layout.info[renamed[color]]);
+                for (color, &new_color) in renamed.iter().enumerate() {
+                    let (block, new_block) = (&layout.info[color], &layout.info[new_color]);
                     prop_assert_eq!(values(&row, block), values(&new_row, new_block));
                 }
             }

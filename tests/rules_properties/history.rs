@@ -85,7 +85,7 @@ impl History {
             let card = self.hands[mover].remove(action / 2);
             let known = self.known[mover].iter().position(|&known| known == card);
             known.map(|at| self.known[mover].remove(at));
-            if action % 2 == 0 {
+            if action.is_multiple_of(2) {
                 self.played[mover].push(card);
             } else {
                 self.piles[card.color as usize].push(card);

@@ -55,7 +55,8 @@ impl ColorCards {
         [count, sum]
     }
 
-    /// Writes the share `handshake` and, rank by rank, 1 or 0 into the first `types` values of `row`, and then up to 3 zeros.
+    /// Writes the share `handshake` and, rank by rank, 1 or 0 into the first `types` values of `row`, and then zeros as
+    /// [`write_marks`] does.
     pub fn write(self, types: usize, handshake: f32, row: &mut [f32]) {
         write_marks(self.numbers, types, row);
         row[0] = handshake;
@@ -67,13 +68,19 @@ fn numbers_above(rank: u8) -> u32 {
     !1 << rank
 }
 
-/// Writes bit after bit as 1 or 0 into the first `types` values of `row`, and then up to 3 zeros.
+/// The least that [`write_marks`] writes: the types of the classic game in whole fours, without a loop over a length that varies.
+const LEAST: usize = 12;
+
+/// Writes bit after bit as 1 or 0 into the first `types` values of `row`, and then zeros up to [`LEAST`] values or a multiple of 4.
 pub(super) fn write_marks(bits: u32, types: usize, row: &mut [f32]) {
-    let fours = row.chunks_exact_mut(4).take(types.div_ceil(4));
-    let mut rest = bits;
-    for four in fours {
-        four.copy_from_slice(&MARKS[(rest & 15) as usize]);
-        rest >>= 4;
+    let (least, more) = row.split_at_mut(LEAST);
+    let marks = |bits: u32| &MARKS[(bits & 15) as usize];
+    for (four, at) in least.chunks_exact_mut(4).zip([0, 4, 8]) {
+        four.copy_from_slice(marks(bits >> at));
+    }
+    let rest = types.saturating_sub(LEAST).div_ceil(4);
+    for (four, at) in more.chunks_exact_mut(4).take(rest).zip(0..) {
+        four.copy_from_slice(marks(bits >> (LEAST + 4 * at)));
     }
 }
 
@@ -82,7 +89,7 @@ const MARKS: [[f32; 4]; 16] = {
     let mut marks = [[0.0; 4]; 16];
     let mut at = 0;
     while at < 64 {
-        if at / 4 >> (at % 4) & 1 == 1 {
+        if (at / 4) >> (at % 4) & 1 == 1 {
             marks[at / 4][at % 4] = 1.0;
         }
         at += 1;
@@ -95,7 +102,7 @@ const SUMS: [[i32; 2]; 16] = {
     let mut sums = [[0; 2]; 16];
     let mut at = 0;
     while at < 64 {
-        if at / 4 >> (at % 4) & 1 == 1 {
+        if (at / 4) >> (at % 4) & 1 == 1 {
             sums[at / 4][0] += 1;
             sums[at / 4][1] += (at % 4) as i32;
         }

@@ -109,7 +109,8 @@ impl View<'_> {
             Sight::Known => None,
             Sight::Open => Some(ColorCards::by_color(state.hand(other).iter().copied())),
         };
-        // Colours ascend and parts ascend: each overwrites the zeros that the one before left beyond its end.
+        // Parts are written in ascending order, each over the zeros that the one before left beyond its end; behind the last part of a colour and
+        // of the row there is room for them.
         let mut scores = [0; 2];
         for color in 0..cards.colors {
             let block = &mut row[color * cards.block_len()..];
@@ -132,7 +133,7 @@ impl View<'_> {
         part.write(self.cards.types, share, row);
     }
 
-    /// Writes all about one colour but the other player's hand, up to 3 zeros beyond it, and gives the observer's and the other's score there.
+    /// Writes all about one colour but the other player's hand, and gives the observer's and the other's score there.
     fn color(&self, color: usize, hidden: &Hidden, row: &mut [f32]) -> [i32; 2] {
         let (state, types) = (self.state, self.cards.types);
         let expeditions =
