@@ -29,7 +29,7 @@ pub fn rows(config: &Config, rounds: u32) -> anyhow::Result<Vec<Row>> {
     for number in 0..SAMPLES {
         memory.add(&source.sample(number));
     }
-    let architecture = Architecture::new(&config.network, inputs::INFO_LEN, inputs::ACTIONS)?;
+    let architecture = Architecture::new(&config.network, inputs::INFO_LEN, inputs::ACTIONS, None)?;
     let initial = architecture.initial(&mut Stream::new(1, Purpose::Weights, 0, 0));
     let mut learner = Learner::new(architecture.clone(), &initial, &config.optimization)?;
     let mut bare = Bare::new(architecture, &initial, config, &memory, rows)?;

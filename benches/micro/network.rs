@@ -19,11 +19,13 @@ fn architecture() -> anyhow::Result<Architecture> {
         hidden_size: 512,
         num_layers: 3,
         activation: Activation::Relu,
+        ..Settings::default()
     };
     Ok(Architecture::new(
         &settings,
         inputs::INFO_LEN,
         inputs::ACTIONS,
+        None,
     )?)
 }
 

@@ -92,8 +92,9 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     plan: Plan,
     checkpoint: Option<&Checkpoint>,
 ) -> anyhow::Result<ExitCode> {
-    let architecture =
-        Architecture::new(&config.network, encoding.info_len(), encoding.num_actions())?;
+    let (inputs, outputs) = (encoding.info_len(), encoding.num_actions());
+    let colors = encoding.color_layout();
+    let architecture = Architecture::new(&config.network, inputs, outputs, colors.as_ref())?;
     let (walks, seed) = (config.traversal.walks(), config.run.seed);
     let weights = match checkpoint {
         Some(checkpoint) => Weights::of(checkpoint, &architecture)?,

@@ -1,5 +1,7 @@
 //! Settings that are fine one by one and make no sense together.
 
+mod network;
+
 use super::bot_names::{normal, why_not};
 use super::error::{Note, Problem, Reason, Source};
 use super::layer::Findings;
@@ -33,6 +35,7 @@ pub(super) fn find(
     search.held_out();
     search.minibatches();
     search.evaluation();
+    search.network();
     search.device();
     search.bots();
 }

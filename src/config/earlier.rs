@@ -27,8 +27,6 @@ use Fate::{Batching, Dropped, Renamed};
 
 const NO_SERVER: &str =
     "there is no inference server: the executor runs in this process, on run.device";
-const NO_ATTENTION: &str =
-    "belongs to network.kind color_shared, which is not available yet; ignored";
 
 /// The keys that only the earlier trainer knows.
 #[rustfmt::skip]
@@ -50,8 +48,6 @@ static KEYS: &[(&str, Fate)] = &[
     ("evaluation.device", Dropped("no longer needed: evaluation runs on run.device")),
     ("evaluation.num_workers", Dropped("no longer needed: the games of an evaluation share the executor's batches")),
     ("checkpoint.progress_interval_seconds", Dropped("never had an effect")),
-    ("network.color_attention_layers", Dropped(NO_ATTENTION)),
-    ("network.color_attention_heads", Dropped(NO_ATTENTION)),
 ];
 
 /// Defaults of the earlier trainer that may differ from the ones here.

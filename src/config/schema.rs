@@ -230,10 +230,12 @@ static KEYS: &[Key] = &[
     flag("encoding.derived_playability"),
     flag("encoding.slot_aware_playability"),
 
-    choice_with("network.kind", &["mlp"], &[], &[("color_shared", "write `mlp`")]),
+    choice("network.kind", &["mlp", "color_shared", "color_set"]),
     integer("network.hidden_size", 1, 65_536),
     integer("network.num_layers", 0, 64).outside(RaisedToLow),
     choice("network.activation", &["relu", "gelu"]),
+    integer("network.color_attention_layers", 0, 64).outside(RaisedToLow),
+    integer("network.color_attention_heads", 1, 1_024),
 
     integer("traversal.traversals_per_player", 1, 10_000_000),
     integer("traversal.in_flight", 1, MAX_ROWS).or_null(),

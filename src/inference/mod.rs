@@ -50,7 +50,7 @@ pub enum Kernels {
     /// Packed kernels for the networks that they are made for, else libtorch.
     #[default]
     Auto,
-    /// [`PackedMlp`](crate::network::PackedMlp): a row's answer has the same bits in every batch. Faster than libtorch the smaller the batch.
+    /// [`PackedNetwork`](crate::network::PackedNetwork): a row's answer has the same bits in every batch. Faster than libtorch the smaller the batch.
     Packed,
     /// Libtorch.
     Torch,

@@ -1,7 +1,7 @@
 //! The networks of a lane, and which code runs them.
 
 use super::{Head, Kernels, Network, RowShape, TorchNetworks};
-use crate::network::{Architecture, PackedMlp, PackedScratch, TensorError};
+use crate::network::{Architecture, PackedNetwork, PackedScratch, TensorError};
 use std::sync::Arc;
 
 /// The heads' networks of one lane.
@@ -18,7 +18,7 @@ pub struct HeadWeights(Weights);
 
 #[derive(Clone)]
 enum Weights {
-    Packed(Arc<PackedMlp>),
+    Packed(Arc<PackedNetwork>),
     Plain(Arc<[f32]>),
 }
 
@@ -81,7 +81,7 @@ fn packs(architecture: &Architecture, kernels: Kernels) -> Result<bool, String> 
         Kernels::Auto => Ok(architecture.packs()),
         Kernels::Packed if architecture.packs() => Ok(true),
         Kernels::Packed => Err(
-            "inference.kernels is packed, which runs relu networks on processors with fused multiply-add vectors (AVX2, AVX-512, \
+            "inference.kernels is packed, which runs relu networks of kind mlp or color_set on processors with fused multiply-add vectors (AVX2, AVX-512, \
              Neon): use auto or torch"
                 .into(),
         ),
@@ -112,7 +112,7 @@ struct PackedNetworks {
     /// `[staged rows, actions]`.
     answers: Vec<f32>,
     scratch: PackedScratch,
-    heads: Vec<Option<Arc<PackedMlp>>>,
+    heads: Vec<Option<Arc<PackedNetwork>>>,
 }
 
 impl PackedNetworks {
@@ -129,7 +129,7 @@ impl PackedNetworks {
         }
     }
 
-    fn load(&mut self, head: Head, network: Arc<PackedMlp>) -> Result<(), TensorError> {
+    fn load(&mut self, head: Head, network: Arc<PackedNetwork>) -> Result<(), TensorError> {
         let RowShape { info_len, actions } = self.shape;
         if (network.inputs(), network.outputs()) != (info_len, actions) {
             return Err(TensorError::new(format!(

@@ -1,28 +1,16 @@
 //! What a network computes from one flat parameter tensor.
 
 use super::{
-    Kind, Settings, TensorError,
+    ArchitectureError, Kind, Settings, TensorError,
+    color_set::ColorSet,
+    color_shared::ColorShared,
     mlp::{BoundMlp, Mlp},
-    packed::PackedMlp,
+    packed::PackedNetwork,
     parameters::{Layout, ParameterView},
 };
-use crate::random::{Randomness, Stream};
+use crate::{encoding::ColorLayout, random::Stream};
 use std::ops::Range;
 use tch::{Device, Kind as ElementKind, Tensor};
-
-/// A shape that no network can have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is {value}: it must lie in {least}..={most}")]
-pub struct ShapeError {
-    /// The setting, or the length given by the encoding.
-    pub what: &'static str,
-    /// Its value.
-    pub value: usize,
-    /// The least allowed.
-    pub least: usize,
-    /// The most allowed.
-    pub most: usize,
-}
 
 /// A network without its parameters: their layout, and the function they define.
 ///
@@ -39,44 +27,52 @@ pub struct Architecture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     Mlp(Mlp),
+    ColorShared(ColorShared),
+    ColorSet(ColorSet),
 }
 
 impl Architecture {
-    /// The network of `settings` from rows of `inputs` numbers to `outputs` numbers.
+    /// The network of `settings` from rows of `inputs` numbers to `outputs` numbers. `colors` says where rows and answers hold the colours
+    /// of the game; an `mlp` does not ask.
     ///
     /// # Errors
-    /// [`ShapeError`] for a length outside what its setting's documentation allows.
-    pub fn new(settings: &Settings, inputs: usize, outputs: usize) -> Result<Self, ShapeError> {
-        let check = |what, value: usize, least, most| {
-            let error = ShapeError {
-                what,
-                value,
-                least,
-                most,
-            };
-            if (least..=most).contains(&value) {
-                Ok(())
-            } else {
-                Err(error)
-            }
-        };
-        check("the length of an info state", inputs, 1, 1 << 20)?;
-        check("the number of actions", outputs, 1, 1 << 20)?;
-        check("network.hidden_size", settings.hidden_size, 1, 65_536)?;
-        check("network.num_layers", settings.num_layers, 0, 64)?;
+    /// A length outside what its setting's documentation allows; a network by colour where there are none, or of other lengths.
+    pub fn new(
+        settings: &Settings,
+        inputs: usize,
+        outputs: usize,
+        colors: Option<&ColorLayout>,
+    ) -> Result<Self, ArchitectureError> {
+        let check = ArchitectureError::check;
+        check("the length of an info state", inputs, 1..=1 << 20)?;
+        check("the number of actions", outputs, 1..=1 << 20)?;
+        check("network.hidden_size", settings.hidden_size, 1..=65_536)?;
+        check("network.num_layers", settings.num_layers, 0..=64)?;
+        let kind = settings.kind.name();
+        let colors = || colors.ok_or(ArchitectureError::NoColors { kind });
         let mut layout = Layout::default();
         let form = match settings.kind {
             Kind::Mlp => {
                 let mut widths = vec![inputs];
                 widths.resize(1 + settings.num_layers, settings.hidden_size);
                 widths.push(outputs);
-                Form::Mlp(Mlp::append(
-                    &mut layout,
-                    "net",
-                    &widths,
-                    settings.activation,
-                ))
+                let activation = settings.activation;
+                Form::Mlp(Mlp::append(&mut layout, "net", &widths, activation))
             }
+            Kind::ColorShared => Form::ColorShared(ColorShared::append(
+                &mut layout,
+                settings,
+                inputs,
+                outputs,
+                colors()?,
+            )?),
+            Kind::ColorSet => Form::ColorSet(ColorSet::append(
+                &mut layout,
+                settings,
+                inputs,
+                outputs,
+                colors()?,
+            )?),
         };
         Ok(Self {
             form,
@@ -101,27 +97,29 @@ impl Architecture {
         self.layout.numel()
     }
 
-    /// The named parts of the flat tensor in the order in which they lie there: weight, bias of each layer from the input on.
+    /// The named parts of the flat tensor in the order in which they lie there, from the input on; the output layer's are the last.
     pub fn layout(&self) -> &[ParameterView] {
         self.layout.views()
     }
 
-    /// Where weight and bias of the last layer lie in the flat tensor, one after the other. Multiplied by a number, they multiply the answers.
+    /// Where the weights and biases of the output layer lie in the flat tensor, one after the other. Multiplied by a number, they multiply the
+    /// answers.
     pub fn output_layer(&self) -> Range<usize> {
-        let [.., weight, bias] = self.layout() else {
-            return 0..0;
+        let parts = match &self.form {
+            Form::Mlp(_) | Form::ColorShared(_) => 2,
+            Form::ColorSet(network) => network.output_parts(),
         };
-        weight.offset..bias.range().end
+        let first = self.layout().len().checked_sub(parts);
+        let start = first.and_then(|first| self.layout().get(first));
+        start.map_or(0, |view| view.offset)..self.num_parameters()
     }
 
-    /// Initial parameters `[num_parameters]`: weights and biases uniform in `±1 / sqrt(fan_in)`, drawn in layout order from
-    /// `stream` alone, so that they are the same on every machine.
+    /// Initial parameters `[num_parameters]`, drawn in layout order from `stream` alone, so that they are the same on every machine: weights
+    /// and biases uniform in `±1 / sqrt(fan_in)`, and the exceptions that an architecture names.
     pub fn initial(&self, stream: &mut Stream) -> Vec<f32> {
         let mut parameters = Vec::with_capacity(self.num_parameters());
         for view in self.layout() {
-            let bound = 1.0 / (view.fan_in as f64).sqrt();
-            let draws = std::iter::repeat_with(|| ((2.0 * stream.uniform() - 1.0) * bound) as f32);
-            parameters.extend(draws.take(view.numel()));
+            view.initial.extend(&mut parameters, view.numel(), stream);
         }
         parameters
     }
@@ -133,7 +131,9 @@ impl Architecture {
     pub fn forward(&self, flat: &Tensor, rows: &Tensor) -> Result<Tensor, TensorError> {
         let views = self.layout.split(flat)?;
         match &self.form {
-            Form::Mlp(mlp) => mlp.forward(&views, rows),
+            Form::Mlp(network) => network.forward(&views, rows),
+            Form::ColorShared(network) => network.forward(&views, rows),
+            Form::ColorSet(network) => network.forward(&views, rows),
         }
     }
 
@@ -145,9 +145,11 @@ impl Architecture {
     pub fn bind(&self, flat: &Tensor) -> Result<Bound, TensorError> {
         let _guard = tch::no_grad_guard();
         let views = self.layout.split(&flat.f_detach()?)?;
-        Ok(match &self.form {
-            Form::Mlp(mlp) => Bound(BoundForm::Mlp(mlp.bind(&views)?)),
-        })
+        Ok(Bound(match &self.form {
+            Form::Mlp(network) => BoundForm::Mlp(network.bind(&views)?),
+            Form::ColorShared(network) => BoundForm::ColorShared(network.clone(), views),
+            Form::ColorSet(network) => BoundForm::ColorSet(network.clone(), views),
+        }))
     }
 
     /// As [`Architecture::bind`], on a copy of a weight snapshot (`[num_parameters]`).
@@ -162,7 +164,9 @@ impl Architecture {
     /// Whether [`Architecture::pack`] gives a network here.
     pub fn packs(&self) -> bool {
         match &self.form {
-            Form::Mlp(mlp) => PackedMlp::supports(mlp.activation()),
+            Form::Mlp(network) => PackedNetwork::supports(network.activation()),
+            Form::ColorSet(network) => PackedNetwork::supports(network.activation),
+            Form::ColorShared(_) => false,
         }
     }
 
@@ -170,7 +174,7 @@ impl Architecture {
     ///
     /// # Errors
     /// A snapshot of another length.
-    pub fn pack(&self, snapshot: &[f32]) -> Result<Option<PackedMlp>, TensorError> {
+    pub fn pack(&self, snapshot: &[f32]) -> Result<Option<PackedNetwork>, TensorError> {
         if snapshot.len() != self.num_parameters() {
             return Err(TensorError::new(format!(
                 "{} parameters for a network of {}",
@@ -178,20 +182,16 @@ impl Architecture {
                 self.num_parameters()
             )));
         }
-        let parts: Vec<_> = self
-            .layout()
-            .iter()
-            .map(|view| &snapshot[view.range()])
-            .collect();
-        match &self.form {
-            Form::Mlp(mlp) => {
-                let layers: Vec<_> = parts
-                    .chunks_exact(2)
-                    .map(|part| (part[0], part[1]))
-                    .collect();
-                Ok(PackedMlp::new(&layers, mlp.activation()))
-            }
+        if !self.packs() {
+            return Ok(None);
         }
+        let views = self.layout().iter();
+        let parts: Vec<_> = views.map(|view| &snapshot[view.range()]).collect();
+        Ok(match &self.form {
+            Form::Mlp(_) => Some(PackedNetwork::mlp(&parts)),
+            Form::ColorSet(network) => Some(PackedNetwork::color_set(network, &parts)),
+            Form::ColorShared(_) => None,
+        })
     }
 }
 
@@ -200,6 +200,8 @@ pub struct Bound(BoundForm);
 
 enum BoundForm {
     Mlp(BoundMlp),
+    ColorShared(ColorShared, Vec<Tensor>),
+    ColorSet(ColorSet, Vec<Tensor>),
 }
 
 impl Bound {
@@ -210,185 +212,12 @@ impl Bound {
     pub fn forward(&self, rows: &Tensor) -> Result<Tensor, TensorError> {
         let _guard = tch::no_grad_guard();
         match &self.0 {
-            BoundForm::Mlp(mlp) => mlp.forward(rows),
+            BoundForm::Mlp(network) => network.forward(rows),
+            BoundForm::ColorShared(network, views) => network.forward(views, rows),
+            BoundForm::ColorSet(network, views) => network.forward(views, rows),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{network::Activation, random::Purpose};
-
-    fn architecture(num_layers: usize, activation: Activation) -> Architecture {
-        let settings = Settings {
-            num_layers,
-            hidden_size: 7,
-            activation,
-            ..Settings::default()
-        };
-        Architecture::new(&settings, 5, 3).unwrap()
-    }
-
-    fn initial(architecture: &Architecture) -> Vec<f32> {
-        architecture.initial(&mut Stream::new(1, Purpose::Weights, 2, 0))
-    }
-
-    #[test]
-    fn the_layout_names_every_part_without_gaps() {
-        let layered = architecture(2, Activation::Relu);
-        let found: Vec<_> = layered
-            .layout()
-            .iter()
-            .map(|view| (view.name.as_str(), &view.shape[..], view.range()))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                ("net.0.weight", &[7, 5][..], 0..35),
-                ("net.0.bias", &[7], 35..42),
-                ("net.2.weight", &[7, 7], 42..91),
-                ("net.2.bias", &[7], 91..98),
-                ("net.4.weight", &[3, 7], 98..119),
-                ("net.4.bias", &[3], 119..122),
-            ]
-        );
-        assert_eq!(layered.num_parameters(), 122);
-        assert_eq!(layered.output_layer(), 98..122);
-        let linear = architecture(0, Activation::Relu);
-        assert_eq!(
-            (linear.num_parameters(), linear.output_layer()),
-            (18, 0..18)
-        );
-    }
-
-    #[test]
-    fn initial_parameters_fill_their_range_and_repeat() {
-        let wide = Settings {
-            hidden_size: 400,
-            ..Settings::default()
-        };
-        let wide = Architecture::new(&wide, 25, 4).unwrap();
-        let parameters = initial(&wide);
-        assert_eq!(parameters, initial(&wide));
-        assert_eq!(parameters.len(), wide.num_parameters());
-        for (view, bound) in wide.layout().iter().zip([0.2, 0.2, 0.05, 0.05, 0.05, 0.05]) {
-            let part = &parameters[view.range()];
-            let most = part.iter().fold(0f32, |most, p| most.max(p.abs()));
-            assert!(most <= bound, "{}: {most}", view.name);
-            if part.len() > 100 {
-                let mean = part.iter().sum::<f32>() / part.len() as f32;
-                assert!(
-                    most > 0.95 * bound && mean.abs() < 0.1 * bound,
-                    "{}",
-                    view.name
-                );
-            }
-        }
-    }
-
-    /// One row through the layers, number by number in f64.
-    fn by_hand(
-        architecture: &Architecture,
-        flat: &[f32],
-        row: &[f32],
-        act: fn(f64) -> f64,
-    ) -> Vec<f64> {
-        let mut hidden: Vec<f64> = row.iter().map(|&x| f64::from(x)).collect();
-        for (layer, pair) in architecture.layout().chunks(2).enumerate() {
-            if layer > 0 {
-                hidden.iter_mut().for_each(|x| *x = act(*x));
-            }
-            let (weight, bias) = (&flat[pair[0].range()], &flat[pair[1].range()]);
-            let row_of = |(weights, bias): (&[f32], &f32)| {
-                let terms = weights.iter().zip(&hidden).map(|(&w, x)| f64::from(w) * x);
-                f64::from(*bias) + terms.sum::<f64>()
-            };
-            hidden = weight.chunks(hidden.len()).zip(bias).map(row_of).collect();
-        }
-        hidden
-    }
-
-    /// `x Phi(x)` by Simpson's rule.
-    fn gelu(x: f64) -> f64 {
-        let density = |t: f64| (-t * t / 2.0).exp() / std::f64::consts::TAU.sqrt();
-        let step = x / 200.0;
-        let sum: f64 = (0..100)
-            .map(|i| f64::from(2 * i) * step)
-            .map(|t| density(t) + 4.0 * density(t + step) + density(t + 2.0 * step))
-            .sum();
-        x * (0.5 + sum * step / 3.0)
-    }
-
-    #[test]
-    fn both_forward_passes_agree_with_the_layers_by_hand() {
-        for layers in [0, 1, 3] {
-            for (activation, act) in [
-                (Activation::Relu, (|x| x.max(0.0)) as fn(f64) -> f64),
-                (Activation::Gelu, gelu),
-            ] {
-                let network = architecture(layers, activation);
-                let parameters: Vec<f32> = initial(&network).iter().map(|p| 3.0 * p).collect();
-                let flat = Tensor::from_slice(&parameters).set_requires_grad(true);
-                let rows: Vec<f32> = (0..10).map(|i| (i as f32 * 0.7).sin()).collect();
-                let tensor = Tensor::from_slice(&rows).view((2, 5));
-                let recorded = network.forward(&flat, &tensor).unwrap();
-                let bound = network.bind(&flat).unwrap().forward(&tensor).unwrap();
-                assert!(recorded.requires_grad() && !bound.requires_grad());
-                assert_eq!(Vec::<f32>::try_from(tensor.view(-1)).unwrap(), rows);
-                for outputs in [recorded, bound] {
-                    let outputs = Vec::<Vec<f32>>::try_from(outputs).unwrap();
-                    for (row, found) in rows.chunks(5).zip(outputs) {
-                        let expected = by_hand(&network, &parameters, row, act);
-                        for (found, expected) in found.iter().zip(&expected) {
-                            let error = (f64::from(*found) - expected).abs();
-                            assert!(error < 1e-5, "{layers} {activation:?}: {found} {expected}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn bound_networks_share_a_tensor_and_copy_a_snapshot() {
-        let network = architecture(1, Activation::Relu);
-        let parameters = initial(&network);
-        let mut flat = Tensor::from_slice(&parameters);
-        let rows = Tensor::from_slice(&[1f32; 5]).view((1, 5));
-        let shared = network.bind(&flat).unwrap();
-        let copied = network.bind_snapshot(&parameters, Device::Cpu).unwrap();
-        let run =
-            |bound: &Bound| Vec::<f32>::try_from(bound.forward(&rows).unwrap().view(-1)).unwrap();
-        let before = run(&shared);
-        assert_eq!(before, run(&copied));
-        let _ = flat.zero_();
-        assert_eq!(run(&shared), [0.0; 3]);
-        assert_eq!(run(&copied), before);
-        assert!(
-            network
-                .bind_snapshot(&parameters[1..], Device::Cpu)
-                .is_err()
-        );
-        let narrow = rows.narrow(1, 0, 4);
-        assert!(shared.forward(&narrow).is_err() && network.forward(&flat, &narrow).is_err());
-    }
-
-    #[test]
-    fn shapes_out_of_range_are_named() {
-        let refused = |hidden_size, num_layers, inputs, outputs| {
-            let settings = Settings {
-                hidden_size,
-                num_layers,
-                ..Settings::default()
-            };
-            Architecture::new(&settings, inputs, outputs)
-                .unwrap_err()
-                .what
-        };
-        assert_eq!(refused(0, 1, 5, 3), "network.hidden_size");
-        assert_eq!(refused(8, 65, 5, 3), "network.num_layers");
-        assert_eq!(refused(8, 1, 0, 3), "the length of an info state");
-        assert_eq!(refused(8, 1, 5, 0), "the number of actions");
-    }
-}
+mod tests;

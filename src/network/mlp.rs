@@ -3,9 +3,6 @@
 use super::{Activation, TensorError, parameters::Layout};
 use tch::Tensor;
 
-/// Weight (`[outputs, inputs]`, row-major) and bias (`[outputs]`) of each layer, from the input on.
-pub(super) type Layers<'a> = [(&'a [f32], &'a [f32])];
-
 /// `hidden_layers` times a linear map and an activation, then a linear map to the outputs. No normalisation, no dropout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mlp {
@@ -35,10 +32,7 @@ impl Mlp {
         let mut hidden = rows.shallow_clone();
         for (layer, view) in views.chunks_exact(2).enumerate() {
             if layer > 0 {
-                hidden = match self.activation {
-                    Activation::Relu => hidden.f_relu()?,
-                    Activation::Gelu => hidden.f_gelu(EXACT)?,
-                };
+                hidden = self.activation.apply(hidden)?;
             }
             hidden = view[1].f_addmm(&hidden, &view[0].f_transpose(0, 1)?)?;
         }
@@ -65,6 +59,16 @@ impl Mlp {
 
 /// The error function itself, not its hyperbolic tangent approximation.
 const EXACT: &str = "none";
+
+impl Activation {
+    /// Of `hidden`, which nobody else reads. In place where the gradient allows it: one tensor less to touch.
+    pub(super) fn apply(self, mut hidden: Tensor) -> Result<Tensor, TensorError> {
+        Ok(match self {
+            Self::Relu => hidden.f_relu_()?,
+            Self::Gelu => hidden.f_gelu(EXACT)?,
+        })
+    }
+}
 
 struct BoundLayer {
     /// `[inputs, outputs]`, a transposed view of the parameters.

@@ -7,18 +7,33 @@
 //! ```
 //!
 //! [`Architecture`] knows the layout and the function, and owns no parameter. [`Bound`] is an architecture with parameters that
-//! are split once, for inference; [`PackedMlp`] the same for the CPU without libtorch, made for batches of any size.
+//! are split once, for inference; [`PackedNetwork`] the same for the CPU without libtorch, made for batches of any size.
+//!
+//! Two of the architectures treat the colours of a game alike. They read them where the encoding's
+//! [`ColorLayout`](crate::encoding::ColorLayout) says:
+//!
+//! ```text
+//! color_shared  each colour's block --one mlp--> [attention] --mean, max over colours-- + common values --mlp--> outputs
+//! color_set     each colour's block --layers that also hear the mean over colours--> outputs per colour
+//!                                                                            mean --> common outputs
+//! ```
 
 mod adamw;
 mod architecture;
+mod attention;
+mod blocks;
+mod color_set;
+mod color_shared;
 mod mlp;
 mod packed;
 mod parameters;
+mod refusal;
 
 pub use adamw::{AdamW, Moments, clip};
-pub use architecture::{Architecture, Bound, ShapeError};
-pub use packed::{PackedMlp, PackedScratch};
+pub use architecture::{Architecture, Bound};
+pub use packed::{PackedNetwork, PackedScratch};
 pub use parameters::ParameterView;
+pub use refusal::ArchitectureError;
 
 /// A tensor operation failed: shapes or devices that do not fit, or a device that is out of memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +64,23 @@ pub enum Kind {
     /// Fully connected layers.
     #[default]
     Mlp,
+    /// One encoder for all colours, whose mean and maximum over the colours enter fully connected layers. The order of the colours cannot be
+    /// told from the encoder's side; outputs are not by colour.
+    ColorShared,
+    /// Layers shared by all colours that also hear the mean over colours, and outputs by colour: exchanging two colours in the inputs exchanges
+    /// their outputs. Needs actions by colour.
+    ColorSet,
+}
+
+impl Kind {
+    /// Its name in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mlp => "mlp",
+            Self::ColorShared => "color_shared",
+            Self::ColorSet => "color_set",
+        }
+    }
 }
 
 /// The activation after each hidden layer.
@@ -66,14 +98,19 @@ pub enum Activation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The architecture: `mlp`.
+    /// The architecture: `mlp`, `color_shared` or `color_set`.
     pub kind: Kind,
     /// Units of a hidden layer, 1 to 65,536.
     pub hidden_size: usize,
-    /// Hidden layers, 0 to 64; 0 leaves one linear map.
+    /// Hidden layers, 0 to 64; 0 leaves one linear map. `color_shared` has so many in its encoder and again in its last part; `color_set` needs
+    /// one at least.
     pub num_layers: usize,
     /// `relu` or `gelu`.
     pub activation: Activation,
+    /// Transformer blocks over the colours between the two parts of `color_shared`, 0 to 64.
+    pub color_attention_layers: usize,
+    /// Heads of each of them, 1 to 1,024; they share `hidden_size` evenly.
+    pub color_attention_heads: usize,
 }
 
 impl Default for Settings {
@@ -83,6 +120,8 @@ impl Default for Settings {
             hidden_size: 64,
             num_layers: 2,
             activation: Activation::Relu,
+            color_attention_layers: 0,
+            color_attention_heads: 4,
         }
     }
 }

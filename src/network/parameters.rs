@@ -1,6 +1,7 @@
 //! The flat parameter tensor and its named parts.
 
 use super::TensorError;
+use crate::random::{Randomness, Stream};
 use tch::Tensor;
 
 /// One named part of a network's flat parameter tensor.
@@ -12,8 +13,37 @@ pub struct ParameterView {
     pub shape: Vec<i64>,
     /// Index of its first element in the flat tensor, in elements.
     pub offset: usize,
-    /// Inputs of the layer it belongs to: its initial values lie within `1 / sqrt(fan_in)` of 0.
-    pub(super) fan_in: usize,
+    pub(super) initial: Initial,
+}
+
+/// What a part is before any step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Initial {
+    /// Uniform within `1 / sqrt(inputs of the layer)` of 0.
+    FanIn(usize),
+    /// Uniform within `sqrt(6 / (4 width))` of 0: queries, keys and values of an attention (Glorot and Bengio 2010 for `[3 width, width]`).
+    Projections(usize),
+    /// Uniform with a standard deviation of 0.01.
+    NearZero,
+    /// All 0.
+    Zero,
+    /// All 1.
+    One,
+}
+
+impl Initial {
+    /// The next `count` values; a constant draws nothing.
+    pub(super) fn extend(self, parameters: &mut Vec<f32>, count: usize, stream: &mut Stream) {
+        let bound = match self {
+            Self::FanIn(inputs) => 1.0 / (inputs as f64).sqrt(),
+            Self::Projections(width) => (6.0 / (4 * width) as f64).sqrt(),
+            Self::NearZero => 0.01 * 3f64.sqrt(),
+            Self::Zero => return parameters.extend(std::iter::repeat_n(0.0, count)),
+            Self::One => return parameters.extend(std::iter::repeat_n(1.0, count)),
+        };
+        let draws = std::iter::repeat_with(|| ((2.0 * stream.uniform() - 1.0) * bound) as f32);
+        parameters.extend(draws.take(count));
+    }
 }
 
 impl ParameterView {
@@ -38,17 +68,18 @@ pub(super) struct Layout {
 impl Layout {
     /// Appends the weight and the bias of a linear layer, `<name>.weight` and `<name>.bias`.
     pub(super) fn push_linear(&mut self, name: &str, inputs: usize, outputs: usize) {
-        let shape = vec![outputs as i64, inputs as i64];
-        self.push(format!("{name}.weight"), shape, inputs);
-        self.push(format!("{name}.bias"), vec![outputs as i64], inputs);
+        let initial = Initial::FanIn(inputs);
+        self.push(format!("{name}.weight"), &[outputs, inputs], initial);
+        self.push(format!("{name}.bias"), &[outputs], initial);
     }
 
-    fn push(&mut self, name: String, shape: Vec<i64>, fan_in: usize) {
+    /// Appends one part.
+    pub(super) fn push(&mut self, name: String, shape: &[usize], initial: Initial) {
         let view = ParameterView {
             name,
-            shape,
+            shape: shape.iter().map(|&length| length as i64).collect(),
             offset: self.numel(),
-            fan_in,
+            initial,
         };
         self.sizes.push(view.numel() as i64);
         self.views.push(view);

@@ -2,7 +2,7 @@
 
 use super::Way;
 use crate::{
-    network::{Architecture, Bound, PackedMlp, PackedScratch, TensorError},
+    network::{Architecture, Bound, PackedNetwork, PackedScratch, TensorError},
     platform::logical_cores,
 };
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn torch_on_cpu(
 }
 
 /// One lane: there is one per core, and each runs as if alone.
-fn packed(network: PackedMlp, architecture: &Architecture, most: usize) -> Way<'static> {
+fn packed(network: PackedNetwork, architecture: &Architecture, most: usize) -> Way<'static> {
     let (inputs, outputs) = (architecture.inputs(), architecture.outputs());
     let rows = quarter_set(most * inputs);
     let mut answers = vec![0.0; most * outputs];

@@ -76,7 +76,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             &config.self_play,
         )
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
-        let architecture = Architecture::new(&config.network, info_len, actions)?;
+        let colors = walker.encoding().color_layout();
+        let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
         let (engine, networks) = start_engine(config, &architecture)?;
         let learner = |role| new_learner(config, &architecture, role);
         let memory = |role: Role| {

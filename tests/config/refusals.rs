@@ -102,8 +102,8 @@ fn wrong_types_and_values_are_refused_with_what_is_allowed() {
         ),
         ("network.activation=gleu", ["relu, gelu", "nearest: gelu"]),
         (
-            "network.kind=color_shared",
-            ["not available yet", "write `mlp`"],
+            "network.kind=color_sets",
+            ["mlp, color_shared, color_set", "nearest: color_set"],
         ),
         (
             "traversal.sampling_mode=extrenal",
@@ -309,6 +309,25 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["at most 160", "rules.n_ranks = 30"],
         ),
         (
+            &["network.kind=color_shared", "game=leduc"],
+            "network.kind",
+            &["game = leduc (--set", "set network.kind to mlp"],
+        ),
+        (
+            &[
+                "network.kind=color_shared",
+                "network.color_attention_layers=1",
+                "network.color_attention_heads=3",
+            ],
+            "network.color_attention_heads",
+            &["network.hidden_size = 64 (default)", "divides hidden_size"],
+        ),
+        (
+            &["network.kind=color_shared", "inference.kernels=packed"],
+            "inference.kernels",
+            &["network.kind = color_shared", "auto or torch"],
+        ),
+        (
             &["training.keep=best_heldout"],
             "training.keep",
             &["training.held_out = 0", "no rows would be held out"],
@@ -433,6 +452,11 @@ fn settings_without_effect_are_noted() {
             ],
             "encoding.slot_aware_playability",
             "unless encoding.kind is slots",
+        ),
+        (
+            &["network.color_attention_layers=2"],
+            "network.color_attention_layers",
+            "network.kind is color_shared",
         ),
         (
             &["traversal.robust_actions=3"],

@@ -61,7 +61,7 @@ impl<'a> Case<'a> {
             activation: parsed(&row["activation"]),
             ..Settings::default()
         };
-        let architecture = Architecture::new(&settings, width("din"), width("dout")).unwrap();
+        let architecture = Architecture::new(&settings, width("din"), width("dout"), None).unwrap();
         let prefix = format!("case{}.{name}", integer(&row["id"]));
         let flat =
             |part: &str| flat_parameters(&architecture, weights, &format!("{prefix}.{part}"));
@@ -235,7 +235,7 @@ impl Minibatches for Same<'_> {
 }
 
 /// The tensors `<prefix>.<view name>` in layout order as one vector.
-fn flat_parameters(
+pub fn flat_parameters(
     architecture: &Architecture,
     weights: &SafeTensors<'_>,
     prefix: &str,

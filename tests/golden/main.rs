@@ -5,6 +5,7 @@
 
 mod bot_games;
 mod bots;
+mod color_shared;
 mod encodings;
 mod evaluation;
 mod lcg;

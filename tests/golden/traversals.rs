@@ -152,7 +152,7 @@ fn engine(
         num_layers: 2,
         ..network::Settings::default()
     };
-    let architecture = Architecture::new(&settings, shape.info_len, shape.actions).unwrap();
+    let architecture = Architecture::new(&settings, shape.info_len, shape.actions, None).unwrap();
     let heads = [
         ("adv0", Head::advantage(Player::P0)),
         ("adv1", Head::advantage(Player::P1)),

@@ -4,7 +4,7 @@ use crate::{
     cli::{config::ConfigArgs, games::with_game, print},
     encoding::Encoding,
     game::Game,
-    network::{Architecture, Settings},
+    network::{Architecture, ArchitectureError, Kind, Settings},
     profiling::{Curve, Effort, sweep, table, ways},
     random::{Purpose, Stream},
     training::Role,
@@ -18,7 +18,7 @@ pub struct ForwardArgs {
     /// The sources of the configuration, whose networks are measured
     #[command(flatten)]
     pub sources: ConfigArgs,
-    /// Measures a network of these widths instead, inputs first: 365,512,512,512,22
+    /// Measures a fully connected network of these widths instead, inputs first: 365,512,512,512,22
     #[arg(long, value_name = "WIDTHS", value_delimiter = ',')]
     pub shape: Option<Vec<usize>>,
     /// Batch sizes
@@ -126,20 +126,29 @@ fn words(measured: &Measured) -> String {
 
 fn of_configuration(sources: &ConfigArgs) -> anyhow::Result<Vec<(String, Architecture, u64)>> {
     let config = sources.load()?.config;
-    let (inputs, outputs) = with_game!(&config, |game, encoding| lengths(&game, &encoding));
+    let architecture = with_game!(&config, |game, encoding| network_of(
+        &game,
+        &encoding,
+        &config.network
+    ))?;
     let head = |role: Role| {
-        let architecture = Architecture::new(&config.network, inputs, outputs)?;
-        Ok((role.name().to_owned(), architecture, role.index() as u64))
+        let name = role.name().to_owned();
+        (name, architecture.clone(), role.index() as u64)
     };
-    Role::ALL.into_iter().map(head).collect()
+    Ok(Role::ALL.into_iter().map(head).collect())
 }
 
-/// Values in an info state, and actions.
-fn lengths<G: Game, E: Encoding<G>>(_: &G, encoding: &E) -> (usize, usize) {
-    (encoding.info_len(), encoding.num_actions())
+/// The network of `settings` on the info states of `encoding`.
+fn network_of<G: Game, E: Encoding<G>>(
+    _: &G,
+    encoding: &E,
+    settings: &Settings,
+) -> Result<Architecture, ArchitectureError> {
+    let (inputs, outputs) = (encoding.info_len(), encoding.num_actions());
+    Architecture::new(settings, inputs, outputs, encoding.color_layout().as_ref())
 }
 
-/// The network of these widths; the activation is the configuration's.
+/// The fully connected network of these widths; the activation is the configuration's.
 fn of_shape(shape: &[usize], sources: &ConfigArgs) -> anyhow::Result<Architecture> {
     let [inputs, hidden @ .., outputs] = shape else {
         bail!("--shape needs two widths at least, inputs and outputs: --shape 365,512,512,512,22");
@@ -152,11 +161,12 @@ fn of_shape(shape: &[usize], sources: &ConfigArgs) -> anyhow::Result<Architectur
         );
     }
     let settings = Settings {
+        kind: Kind::Mlp,
         hidden_size: width.unwrap_or(1),
         num_layers: hidden.len(),
         ..sources.load()?.config.network
     };
-    Architecture::new(&settings, *inputs, *outputs).context("--shape is refused")
+    Architecture::new(&settings, *inputs, *outputs, None).context("--shape is refused")
 }
 
 /// The sizes in ascending order, each once.

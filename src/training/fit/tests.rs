@@ -74,7 +74,8 @@ fn learner(num_layers: usize) -> Learner {
         hidden_size: 12,
         ..Settings::default()
     };
-    let architecture = Architecture::new(&settings, INPUTS as usize, ACTIONS as usize).unwrap();
+    let architecture =
+        Architecture::new(&settings, INPUTS as usize, ACTIONS as usize, None).unwrap();
     let initial = architecture.initial(&mut Stream::new(5, Purpose::Weights, 0, 0));
     let optimization = OptimizationSettings {
         learning_rate: 1e-2,
