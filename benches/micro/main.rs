@@ -26,6 +26,7 @@ fn main() -> anyhow::Result<()> {
     steps::executor(&mut criterion)?;
     network::forward(&mut criterion)?;
     network::fit_step(&mut criterion)?;
+    network::color_set(&mut criterion)?;
     replay::ingest(&mut criterion)?;
     replay::minibatch(&mut criterion)?;
     replay::journal(&mut criterion)?;

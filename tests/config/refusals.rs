@@ -323,6 +323,20 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["network.hidden_size = 64 (default)", "divides hidden_size"],
         ),
         (
+            &["network.kind=color_set"],
+            "network.kind",
+            &["encoding.kind = slots (default)", "encoding.kind to cards"],
+        ),
+        (
+            &[
+                "network.kind=color_set",
+                "encoding.kind=cards",
+                "network.num_layers=0",
+            ],
+            "network.num_layers",
+            &["network.kind = color_set", "to 1 or more"],
+        ),
+        (
             &["network.kind=color_shared", "inference.kernels=packed"],
             "inference.kernels",
             &["network.kind = color_shared", "auto or torch"],

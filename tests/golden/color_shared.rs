@@ -65,6 +65,7 @@ fn layout(row: &Value) -> ColorLayout {
     let settings = encoding::Settings {
         derived_playability: flag("derived_playability"),
         slot_aware_playability: flag("slot_aware_playability"),
+        ..encoding::Settings::default()
     };
     let game = LostCities::new(Rules::default()).unwrap();
     assert_eq!(

@@ -3,6 +3,7 @@
 use super::Search;
 use crate::{
     config::GameKind,
+    encoding,
     inference::Kernels,
     network::{Kind, Settings},
 };
@@ -15,6 +16,11 @@ impl Search<'_> {
         if kind != Kind::Mlp && self.config.game != GameKind::LostCities {
             let why = "the network treats the colours of a game alike, and this game has none; set network.kind to mlp";
             self.contradiction(&["network.kind", "game"], why);
+        }
+        if kind == Kind::ColorSet && self.config.encoding.kind == encoding::Kind::Slots {
+            let why = "its answers are by colour, and the actions of that encoding are not; set encoding.kind to cards, or network.kind to mlp \
+                       or color_shared";
+            self.contradiction(&["network.kind", "encoding.kind", "game"], why);
         }
         if kind == Kind::ColorSet && network.num_layers == 0 {
             let why =
