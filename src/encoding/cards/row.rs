@@ -5,7 +5,7 @@ use super::{
     color_cards::{ColorCards, write_marks},
 };
 use crate::game::{
-    ActionSet, Player,
+    Action, ActionSet, Player,
     lost_cities::{LostCities, Phase, Rules, State},
 };
 
@@ -194,7 +194,7 @@ impl View<'_> {
         let pile = state.pile(color);
         let takes_top = [own, other]
             .map(|expedition| i32::from(pile.last().is_some_and(|&rank| expedition.takes(rank))));
-        let drawable = self.legal.contains(self.cards.pile_action(color) as u8);
+        let drawable = self.legal.contains(self.cards.pile_action(color) as Action);
         let face_sum = game.face_sum(own);
         let hope = (face_sum + playable_faces + game.rules().expedition_penalty)
             * (i32::from(own.handshakes) + 1);
