@@ -36,6 +36,8 @@ pub enum Purpose {
     HeldOut = 8,
     /// Benchmarks, self checks and tests.
     Trial = 6,
+    /// What the learners of value-guided walks draw: `(iteration, number)`, or `(0, number)` for what lasts.
+    Guided = 10,
     /// Which past policies of an average are kept, `(iteration, 0)`, and which play an evaluation: `(iteration, 1)`.
     Average = 9,
 }

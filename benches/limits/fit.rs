@@ -40,6 +40,7 @@ pub fn rows(config: &Config, rounds: u32) -> anyhow::Result<Vec<Row>> {
         weighting: &config.training_weighting,
         keep: Keep::Last,
         held_out_checks: 1,
+        rate: 1.0,
         schedule: RateSchedule::Constant,
     };
     let stream = Stream::new(1, Purpose::Minibatch, 0, 0);

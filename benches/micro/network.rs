@@ -73,6 +73,7 @@ pub fn fit_step(criterion: &mut Criterion) -> anyhow::Result<()> {
         weighting: &WeightingSettings::default(),
         keep: Keep::Last,
         held_out_checks: 1,
+        rate: 1.0,
         schedule: RateSchedule::Constant,
     };
     criterion.bench_function("fit/step_of_1024", |bencher| {

@@ -252,6 +252,7 @@ impl Watcher for Display {
             Phase::Traversal => "walks",
             Phase::AdvantageFit => "advantage fit",
             Phase::StrategyFit => "strategy fit",
+            Phase::CriticFit => "critic fit",
             Phase::Evaluation => "games",
             Phase::MemoryAdd => "memory",
             Phase::BatchTensor => "minibatches",

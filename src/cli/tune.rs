@@ -107,7 +107,8 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     );
     let walker = Walker::new(game, encoding, traversal, regret, league)
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
-    let networks = cpu_networks(config, &architecture);
+    let architectures = architecture.into();
+    let networks = cpu_networks(config, &architectures);
     let out = Out::create(args.out.as_deref())?;
     let stop = stop_on_ctrl_c(
         "stopping: what was measured is kept; Ctrl-C again leaves at once without it",

@@ -85,11 +85,14 @@ impl Search<'_> {
     fn strategy_samples(&mut self) {
         let traversal = &self.config.traversal;
         let policy = traversal.opponent_policy.as_str();
-        if self.config.averaging.scheme == AveragingScheme::SingleNetwork {
+        if self.config.averaging.scheme != AveragingScheme::StrategyNetwork {
+            let scheme = value_text(self.config, "averaging.scheme");
             if policy == "average_strategy" {
-                let why = "the opponent would be the strategy network, which is not trained under averaging.scheme single_network; \
-                           choose another opponent_policy, or strategy_network";
-                self.contradiction(&["traversal.opponent_policy", "averaging.scheme"], why);
+                let why = format!(
+                    "the opponent would be the strategy network, which is not trained under averaging.scheme {scheme}; \
+                     choose another opponent_policy, or strategy_network"
+                );
+                self.contradiction(&["traversal.opponent_policy", "averaging.scheme"], &why);
             }
             for (stores, key) in [
                 (
@@ -102,8 +105,10 @@ impl Search<'_> {
                 ),
             ] {
                 if stores {
-                    let text = "has no effect: averaging.scheme is single_network, which learns from no strategy samples";
-                    self.note(key, text.to_owned());
+                    let text = format!(
+                        "has no effect: averaging.scheme is {scheme}, which learns from no strategy samples"
+                    );
+                    self.note(key, text);
                 }
             }
             return;

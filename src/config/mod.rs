@@ -59,6 +59,8 @@ pub struct Config {
     pub network: crate::network::Settings,
     /// The walks.
     pub traversal: crate::traversal::Settings,
+    /// Value-guided walks and their critic.
+    pub value_guided: crate::traversal::GuidedSettings,
     /// Past networks as opponents.
     pub self_play: crate::traversal::LeagueSettings,
     /// Regret matching.

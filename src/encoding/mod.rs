@@ -60,6 +60,10 @@ pub trait Encoding<G: Game>: Clone + Send + Sync + 'static {
     fn legal_actions(&self, game: &G, state: &G::State) -> ActionSet;
     /// The game's action id behind a legal action of this encoding.
     fn to_game(&self, game: &G, state: &G::State, action: Action) -> Action;
+    /// The encoding that also shows what the other player holds, with the same actions: for a critic in training. `None` where there is none.
+    fn critic_view(&self) -> Option<Self> {
+        None
+    }
     /// Writes what `observer` knows into all of `row` (`[info_len]`), whatever it held. `legal` is [`Encoding::legal_actions`] of
     /// the state: the mover's, also when the observer is the other player.
     ///

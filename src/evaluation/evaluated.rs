@@ -18,6 +18,8 @@ pub enum Evaluated {
         /// What to play then.
         fallback: Fallback,
     },
+    /// The current networks, under [`Head::advantage`].
+    Current(Reading),
 }
 
 impl Evaluated {
@@ -25,6 +27,7 @@ impl Evaluated {
     pub fn head(self, number: usize, seat: Player) -> Head {
         match self {
             Evaluated::StrategyNetwork => Head::STRATEGY,
+            Evaluated::Current(_) => Head::advantage(seat),
             Evaluated::Panel { pairs, .. } => {
                 Head::snapshot((number % usize::from(pairs.max(1))) as u8, seat)
             }
@@ -35,6 +38,7 @@ impl Evaluated {
     pub fn reading(self) -> Reading {
         match self {
             Evaluated::StrategyNetwork => Reading::Logits,
+            Evaluated::Current(reading) => reading,
             Evaluated::Panel {
                 epsilon, fallback, ..
             } => Reading::Advantages { epsilon, fallback },

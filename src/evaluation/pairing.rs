@@ -236,11 +236,12 @@ impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
         let mut lap = Lap::start();
         let legal = self.encoding.legal_actions(self.game, state);
         lap.add_to(&mut record.times.legal_mask);
-        let row = source.info_mut();
+        // A slot may be longer: it serves other heads, too.
+        let row = &mut source.info_mut()[..self.encoding.info_len()];
         self.encoding
             .encode(self.game, state, record.policy, legal, row);
         lap.add_to(&mut record.times.encoding);
-        let answer = source.answer().await?;
+        let answer = &source.answer().await?[..self.encoding.num_actions()];
         lap.add_to(&mut record.times.network);
         let mode: PolicyMode = self.settings.policy;
         let ply = record.plies();

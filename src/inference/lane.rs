@@ -114,7 +114,9 @@ impl<N: Network> Lane<N> {
 
     fn run_batch(&mut self, batch: &mut Batch) -> Result<Duration, String> {
         let slots = &self.shared.slots;
-        let (shape, rows) = (slots.shape(), batch.tickets.len());
+        let rows = batch.tickets.len();
+        let own = self.network.row_shape(batch.head);
+        let shape = own.unwrap_or(slots.shape());
         let _span = trace_span!(
             target: "coorl_async::timeline", "batch", head = batch.head.0, rows, reason = ?batch.reason
         )

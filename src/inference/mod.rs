@@ -23,7 +23,7 @@ mod statistics;
 mod torch;
 
 pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
-pub use networks::{HeadWeights, LaneNetworks};
+pub use networks::{HeadArchitectures, HeadWeights, LaneNetworks};
 pub use slots::{Lease, RowShape, Stopped};
 pub use start::CpuNetworks;
 pub use statistics::BatchStatistics;
@@ -74,6 +74,9 @@ impl Head {
     /// The average strategy.
     pub const STRATEGY: Head = Head(2);
 
+    /// The critic of value-guided walks, whose rows have lengths of their own.
+    pub const CRITIC: Head = Head(u8::MAX);
+
     /// The advantage network of a seat.
     pub const fn advantage(player: crate::game::Player) -> Head {
         Head(player as u8)
@@ -98,10 +101,16 @@ pub enum FlushReason {
 
 /// What answers rows. One per lane; it never sees a walk.
 pub trait Network: Send + 'static {
-    /// The staging area for `rows` info states, `[rows, info_len]` row-major; its content is overwritten.
+    /// The staging area for `rows` info states, `[rows, info_len]` row-major by the length of the slots; its content is overwritten. Rows of
+    /// a head that are shorter fill its beginning without gaps.
     fn stage(&mut self, rows: usize) -> &mut [f32];
 
-    /// Answers the first `rows` staged rows: `[rows, actions]` row-major.
+    /// The lengths of a head's rows where they are not those of the slots, and then not above them.
+    fn row_shape(&self, _head: Head) -> Option<RowShape> {
+        None
+    }
+
+    /// Answers the first `rows` staged rows, `[rows, info_len]` of the head's length: `[rows, actions]` row-major.
     ///
     /// # Errors
     /// What went wrong, in a line. The engine stops: every waiting walk ends with [`Stopped`].

@@ -4,6 +4,61 @@ use super::{Head, Kernels, Network, RowShape, TorchNetworks};
 use crate::network::{Architecture, PackedNetwork, PackedScratch, TensorError};
 use std::sync::Arc;
 
+/// The networks' layers by head.
+#[derive(Clone, Debug)]
+pub struct HeadArchitectures {
+    /// Of every head but the critic.
+    pub policy: Architecture,
+    /// Of [`Head::CRITIC`], if there is one.
+    pub critic: Option<Architecture>,
+}
+
+impl From<Architecture> for HeadArchitectures {
+    /// Without a critic.
+    fn from(policy: Architecture) -> Self {
+        Self {
+            policy,
+            critic: None,
+        }
+    }
+}
+
+impl HeadArchitectures {
+    /// The layers of `head`.
+    ///
+    /// # Errors
+    /// The critic where there is none.
+    pub fn of(&self, head: Head) -> Result<&Architecture, TensorError> {
+        if head != Head::CRITIC {
+            return Ok(&self.policy);
+        }
+        let critic = self.critic.as_ref();
+        critic.ok_or_else(|| TensorError::new("these networks have no critic"))
+    }
+
+    /// The lengths of slots that fit every head.
+    pub fn row_shape(&self) -> RowShape {
+        let policy = Self::rows_of(&self.policy);
+        let critic = self.critic.as_ref().map_or(policy, Self::rows_of);
+        RowShape {
+            info_len: policy.info_len.max(critic.info_len),
+            actions: policy.actions.max(critic.actions),
+        }
+    }
+
+    /// The lengths of a network's rows.
+    pub(super) fn rows_of(architecture: &Architecture) -> RowShape {
+        RowShape {
+            info_len: architecture.inputs(),
+            actions: architecture.outputs(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Architecture> {
+        std::iter::once(&self.policy).chain(&self.critic)
+    }
+}
+
 /// The heads' networks of one lane.
 pub struct LaneNetworks(Form);
 
@@ -28,30 +83,32 @@ impl LaneNetworks {
     /// # Errors
     /// `inference.kernels: packed` for a network or a processor without packed kernels.
     pub fn new(
-        architecture: Architecture,
+        architectures: &HeadArchitectures,
         kernels: Kernels,
         max_batch: usize,
         deterministic: bool,
     ) -> Result<Self, String> {
-        Ok(Self(if packs(&architecture, kernels)? {
-            Form::Packed(PackedNetworks::new(&architecture))
+        let architectures = architectures.clone();
+        Ok(Self(if packs(&architectures, kernels)? {
+            Form::Packed(PackedNetworks::new(architectures))
         } else {
-            Form::Torch(TorchNetworks::new(architecture, max_batch, deterministic))
+            Form::Torch(TorchNetworks::new(architectures, max_batch, deterministic))
         }))
     }
 
-    /// Prepares `parameters` (`[num_parameters]`) for lanes of these settings.
+    /// Prepares `parameters` (`[num_parameters]`) of `head` for lanes of these settings.
     ///
     /// # Errors
-    /// Another length than the architecture's.
+    /// Another length than the architecture's, or a head that there is not.
     pub fn prepare(
-        architecture: &Architecture,
+        architectures: &HeadArchitectures,
         kernels: Kernels,
+        head: Head,
         parameters: Vec<f32>,
     ) -> Result<HeadWeights, TensorError> {
-        let packed = match kernels {
-            Kernels::Torch => None,
-            Kernels::Auto | Kernels::Packed => architecture.pack(&parameters)?,
+        let packed = match packs(architectures, kernels) {
+            Ok(true) => architectures.of(head)?.pack(&parameters)?,
+            _ => None,
         };
         Ok(HeadWeights(match packed {
             Some(packed) => Weights::Packed(Arc::new(packed)),
@@ -75,11 +132,12 @@ impl LaneNetworks {
 }
 
 /// Whether network calls run on packed kernels.
-fn packs(architecture: &Architecture, kernels: Kernels) -> Result<bool, String> {
+fn packs(architectures: &HeadArchitectures, kernels: Kernels) -> Result<bool, String> {
+    let all = architectures.all().all(Architecture::packs);
     match kernels {
         Kernels::Torch => Ok(false),
-        Kernels::Auto => Ok(architecture.packs()),
-        Kernels::Packed if architecture.packs() => Ok(true),
+        Kernels::Auto => Ok(all),
+        Kernels::Packed if all => Ok(true),
         Kernels::Packed => Err(
             "inference.kernels is packed, which runs relu networks of kind mlp or color_set on processors with fused multiply-add vectors (AVX2, AVX-512, \
              Neon): use auto or torch"
@@ -96,6 +154,13 @@ impl Network for LaneNetworks {
         }
     }
 
+    fn row_shape(&self, head: Head) -> Option<RowShape> {
+        match &self.0 {
+            Form::Packed(networks) => networks.row_shape(head),
+            Form::Torch(networks) => networks.row_shape(head),
+        }
+    }
+
     fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String> {
         match &mut self.0 {
             Form::Packed(networks) => networks.run(head, rows),
@@ -106,6 +171,7 @@ impl Network for LaneNetworks {
 
 /// Networks in packed form. An answer depends on its row alone, whatever the batch.
 struct PackedNetworks {
+    architectures: HeadArchitectures,
     shape: RowShape,
     /// `[staged rows, info_len]`.
     stage: Vec<f32>,
@@ -116,12 +182,10 @@ struct PackedNetworks {
 }
 
 impl PackedNetworks {
-    fn new(architecture: &Architecture) -> Self {
+    fn new(architectures: HeadArchitectures) -> Self {
         Self {
-            shape: RowShape {
-                info_len: architecture.inputs(),
-                actions: architecture.outputs(),
-            },
+            shape: architectures.row_shape(),
+            architectures,
             stage: Vec::new(),
             answers: Vec::new(),
             scratch: PackedScratch::default(),
@@ -130,7 +194,8 @@ impl PackedNetworks {
     }
 
     fn load(&mut self, head: Head, network: Arc<PackedNetwork>) -> Result<(), TensorError> {
-        let RowShape { info_len, actions } = self.shape;
+        let RowShape { info_len, actions } =
+            HeadArchitectures::rows_of(self.architectures.of(head)?);
         if (network.inputs(), network.outputs()) != (info_len, actions) {
             return Err(TensorError::new(format!(
                 "a network from {} to {} numbers where rows have {info_len} and answers {actions}",
@@ -156,10 +221,15 @@ impl Network for PackedNetworks {
         &mut self.stage[..length]
     }
 
+    fn row_shape(&self, head: Head) -> Option<RowShape> {
+        let architecture = self.architectures.of(head).ok();
+        architecture.map(HeadArchitectures::rows_of)
+    }
+
     fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String> {
         let network = self.heads.get(head.0 as usize).and_then(Option::as_ref);
         let network = network.ok_or_else(|| format!("head {} has no weights", head.0))?;
-        let (inputs, outputs) = (rows * self.shape.info_len, rows * self.shape.actions);
+        let (inputs, outputs) = (rows * network.inputs(), rows * network.outputs());
         if self.answers.len() < outputs {
             self.answers.resize(outputs, 0.0);
         }

@@ -107,18 +107,18 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Copies the waiting info state to `row` (`[info_len]`).
+    /// Copies the waiting info state to `row` (`[info_len]`, or as much of its beginning as `row` holds).
     pub(super) fn copy_info(&self, slots: &Slots, target: &mut [f32]) {
         let cells = row(&slots.info, self.slot, slots.shape.info_len);
         // SAFETY: a ticket exists, so the slot is WAITING or ABANDONED and its rows are the ticket's; `UnsafeCell<f32>` has f32's layout.
         let info = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<f32>(), cells.len()) };
-        target.copy_from_slice(info);
+        target.copy_from_slice(&info[..target.len()]);
     }
 
-    /// Writes the answer (`[actions]`). The walk learns of it through [`Ticket::wake`].
+    /// Writes the answer (`[actions]`, or a beginning of it). The walk learns of it through [`Ticket::wake`].
     pub(super) fn write_answer(&mut self, slots: &Slots, answer: &[f32]) {
         let cells = row(&slots.answers, self.slot, slots.shape.actions);
-        assert_eq!(cells.len(), answer.len());
+        assert!(answer.len() <= cells.len(), "the length of an answer");
         for (cell, &value) in cells.iter().zip(answer) {
             // SAFETY: as in `copy_info`; the ticket is borrowed mutably, so no other reference into the row is alive.
             unsafe { *cell.get() = value };

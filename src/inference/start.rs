@@ -1,16 +1,16 @@
 //! Starting an engine with the real networks: the one way for whoever trains or measures.
 
 use super::{
-    Engine, EngineError, EngineThreads, HeadWeights, Kernels, LaneNetworks, NetworkControl,
-    RowShape, Settings,
+    Engine, EngineError, EngineThreads, Head, HeadArchitectures, HeadWeights, Kernels,
+    LaneNetworks, NetworkControl, Settings,
 };
-use crate::network::{Architecture, TensorError};
+use crate::network::TensorError;
 
 /// Networks on the CPU, as many lanes as workers.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuNetworks<'a> {
     /// The networks' layers.
-    pub architecture: &'a Architecture,
+    pub architectures: &'a HeadArchitectures,
     /// What computes network calls.
     pub kernels: Kernels,
     /// Whether an answer must not depend on the rest of its batch.
@@ -23,9 +23,9 @@ impl CpuNetworks<'_> {
     /// Prepares a head's weights, `parameters` (`[num_parameters]`), for the lanes.
     ///
     /// # Errors
-    /// Another length than the architecture's.
-    pub fn prepare(&self, parameters: Vec<f32>) -> Result<HeadWeights, TensorError> {
-        LaneNetworks::prepare(self.architecture, self.kernels, parameters)
+    /// Another length than the architecture's, or a head that there is not.
+    pub fn prepare(&self, head: Head, parameters: Vec<f32>) -> Result<HeadWeights, TensorError> {
+        LaneNetworks::prepare(self.architectures, self.kernels, head, parameters)
     }
 
     /// Starts an engine with `capacity` slots; no head has weights yet.
@@ -43,13 +43,10 @@ impl CpuNetworks<'_> {
             // A lane's kernels are single-threaded: the lanes share the cores among them.
             prepare: || tch::set_num_threads(1),
         };
-        let shape = RowShape {
-            info_len: self.architecture.inputs(),
-            actions: self.architecture.outputs(),
-        };
+        let shape = self.architectures.row_shape();
         Engine::start(settings, shape, capacity, threads, || {
             LaneNetworks::new(
-                self.architecture.clone(),
+                self.architectures,
                 self.kernels,
                 settings.max_batch,
                 self.deterministic,

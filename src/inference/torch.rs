@@ -1,14 +1,14 @@
 //! The real network behind a lane: libtorch.
 
-use super::{Head, Network, RowShape};
-use crate::network::{Architecture, Bound, TensorError};
+use super::{Head, HeadArchitectures, Network, RowShape};
+use crate::network::{Bound, TensorError};
 use tch::{Device, Kind, Tensor};
 
 /// The heads' networks with their staging memory.
 pub struct TorchNetworks {
-    architecture: Architecture,
+    architectures: HeadArchitectures,
     shape: RowShape,
-    /// `[staged rows, info_len]`, allocated once and never resized: `staged` reads the same memory.
+    /// `[staged rows x info_len]`, allocated once and never resized: `staged` reads the same memory.
     stage: Box<[f32]>,
     staged: Tensor,
     /// Rows of every call under deterministic batching, else as many as come.
@@ -25,11 +25,8 @@ impl TorchNetworks {
     pub const DETERMINISTIC_ROWS: usize = 64;
 
     /// No head loaded yet; batches of at most `max_batch` rows.
-    pub fn new(architecture: Architecture, max_batch: usize, deterministic: bool) -> Self {
-        let shape = RowShape {
-            info_len: architecture.inputs(),
-            actions: architecture.outputs(),
-        };
+    pub fn new(architectures: HeadArchitectures, max_batch: usize, deterministic: bool) -> Self {
+        let shape = architectures.row_shape();
         let fixed_rows = deterministic.then_some(Self::DETERMINISTIC_ROWS);
         let rows = max_batch.max(1).next_multiple_of(fixed_rows.unwrap_or(1));
         let mut stage = vec![0.0; rows * shape.info_len].into_boxed_slice();
@@ -38,14 +35,14 @@ impl TorchNetworks {
         let staged = unsafe {
             Tensor::from_blob(
                 stage.as_mut_ptr().cast(),
-                &[rows as i64, shape.info_len as i64],
-                &[shape.info_len as i64, 1],
+                &[stage.len() as i64],
+                &[1],
                 Kind::Float,
                 Device::Cpu,
             )
         };
         Self {
-            architecture,
+            architectures,
             shape,
             stage,
             staged,
@@ -60,7 +57,8 @@ impl TorchNetworks {
     /// # Errors
     /// Another length than the architecture's.
     pub fn load(&mut self, head: Head, parameters: &[f32]) -> Result<(), TensorError> {
-        let bound = self.architecture.bind_snapshot(parameters, Device::Cpu)?;
+        let architecture = self.architectures.of(head)?;
+        let bound = architecture.bind_snapshot(parameters, Device::Cpu)?;
         let index = head.0 as usize;
         if self.heads.len() <= index {
             self.heads.resize_with(index + 1, || None);
@@ -75,15 +73,31 @@ impl Network for TorchNetworks {
         &mut self.stage[..rows * self.shape.info_len]
     }
 
+    fn row_shape(&self, head: Head) -> Option<RowShape> {
+        self.architectures
+            .of(head)
+            .ok()
+            .map(HeadArchitectures::rows_of)
+    }
+
     fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String> {
         let network = self.heads.get(head.0 as usize).and_then(Option::as_ref);
         let network = network.ok_or_else(|| format!("head {} has no weights", head.0))?;
-        let actions = self.shape.actions;
+        let architecture = self
+            .architectures
+            .of(head)
+            .map_err(|error| error.to_string())?;
+        let RowShape { info_len, actions } = HeadArchitectures::rows_of(architecture);
         let call = self.fixed_rows.unwrap_or(rows).max(1);
         let padded = rows.next_multiple_of(call);
         self.answers.resize(padded * actions, 0.0);
         for start in (0..padded).step_by(call) {
-            let part = self.staged.narrow(0, start as i64, call as i64);
+            let (start, call) = (start as i64, call as i64);
+            let part = self
+                .staged
+                .narrow(0, start * info_len as i64, call * info_len as i64);
+            let part = part.view([call, info_len as i64]);
+            let (start, call) = (start as usize, call as usize);
             let answers = &mut self.answers[start * actions..][..call * actions];
             let output = network.forward(&part).map_err(|error| error.to_string())?;
             output

@@ -84,6 +84,7 @@ fn words(phase: Phase) -> (&'static str, bool) {
         Phase::MemoryAdd => ("- of it: samples into the memories", true),
         Phase::AdvantageFit => ("advantage fits", false),
         Phase::StrategyFit => ("strategy fit", false),
+        Phase::CriticFit => ("- beside the advantage fit: critic fit", true),
         Phase::BatchTensor => ("- of all fits: making minibatches", true),
         Phase::Evaluation => ("evaluation", false),
         Phase::Checkpoint => ("checkpoint", false),

@@ -102,6 +102,7 @@ impl<W: Watcher> Watcher for PhaseSpans<W> {
             Phase::BatchTensor => trace_span!(target: TARGET, "minibatches", total),
             Phase::AdvantageFit => trace_span!(target: TARGET, "advantage fit", total),
             Phase::StrategyFit => trace_span!(target: TARGET, "strategy fit", total),
+            Phase::CriticFit => trace_span!(target: TARGET, "critic fit", total),
             Phase::Evaluation => trace_span!(target: TARGET, "evaluation", total),
             Phase::Checkpoint => trace_span!(target: TARGET, "checkpoint", total),
         };

@@ -122,6 +122,17 @@ impl Memory {
         self
     }
 
+    /// Forgets every sample. What was allocated stays.
+    ///
+    /// # Panics
+    /// When a journal follows the memory, which cannot tell of this.
+    pub fn clear(&mut self) {
+        assert!(self.changes.is_none(), "a memory with a journal is cleared");
+        self.size = 0;
+        self.seen = 0;
+        self.first_open = [RankedSet::new(self.capacity), RankedSet::new(self.capacity)];
+    }
+
     /// Says that some `samples` more are about to come: their memory is made ready in the background.
     pub fn expect(&mut self, samples: usize) {
         self.ahead.expect(self.size.saturating_add(samples));

@@ -15,6 +15,8 @@ pub enum Phase {
     AdvantageFit,
     /// Fitting the strategy network.
     StrategyFit,
+    /// Fitting the critic, beside the advantage networks.
+    CriticFit,
     /// Games against opponents.
     Evaluation,
     /// Writing checkpoints.
@@ -23,12 +25,13 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order they are reported.
-    pub const ALL: [Phase; 7] = [
+    pub const ALL: [Phase; 8] = [
         Phase::Traversal,
         Phase::MemoryAdd,
         Phase::BatchTensor,
         Phase::AdvantageFit,
         Phase::StrategyFit,
+        Phase::CriticFit,
         Phase::Evaluation,
         Phase::Checkpoint,
     ];
@@ -41,6 +44,7 @@ impl Phase {
             Phase::BatchTensor => "batch_tensor",
             Phase::AdvantageFit => "advantage_train",
             Phase::StrategyFit => "strategy_train",
+            Phase::CriticFit => "critic_train",
             Phase::Evaluation => "evaluation",
             Phase::Checkpoint => "checkpoint",
         }

@@ -20,6 +20,9 @@ use std::{
 };
 use tracing::warn;
 
+/// The critic's name in a checkpoint.
+const CRITIC: &str = "critic";
+
 /// A checkpoint to go on from.
 #[derive(Debug)]
 pub struct Resumption {
@@ -178,7 +181,12 @@ pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
 ) -> anyhow::Result<Checkpoint> {
     let architecture = trainer.architecture();
     let states = trainer.states()?;
-    let networks = Role::ALL.into_iter().zip(states);
+    let mut networks: Vec<_> = (Role::ALL.into_iter().zip(states))
+        .map(|(role, state)| network_state(role.name(), architecture, state))
+        .collect();
+    if let (Some(critic), Some(state)) = (trainer.critic_architecture(), trainer.critic_state()?) {
+        networks.push(network_state(CRITIC, critic, state));
+    }
     Ok(Checkpoint {
         iteration: trainer.iteration(),
         seed: config.run.seed,
@@ -186,9 +194,7 @@ pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
         rules: serde_json::to_value(&config.rules)?,
         info_len: architecture.inputs(),
         actions: architecture.outputs(),
-        networks: networks
-            .map(|(role, state)| network_state(role, architecture, state))
-            .collect(),
+        networks,
         snapshots: trainer.league().map(|pair| pair.to_vec()).collect(),
         memories: marks,
         policies,
@@ -196,12 +202,12 @@ pub(super) fn checkpoint_of<G: TrainedGame, E: Encoding<G>>(
     })
 }
 
-fn network_state(role: Role, architecture: &Architecture, state: LearnerState) -> NetworkState {
+fn network_state(name: &str, architecture: &Architecture, state: LearnerState) -> NetworkState {
     let size = |length: &i64| usize::try_from(*length).unwrap_or(0);
     let layout = architecture.layout().iter();
     let layout = layout.map(|view| (view.name.clone(), view.shape.iter().map(size).collect()));
     NetworkState {
-        name: role.name().into(),
+        name: name.into(),
         layout: layout.collect(),
         parameters: state.parameters,
         scale: state.scale,
@@ -229,12 +235,12 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
         "it was trained under other rules ({}); set them as they were",
         differences(&checkpoint.rules, &rules)
     );
-    let state = |role: Role| -> anyhow::Result<LearnerState> {
+    let state = |name: &str| -> anyhow::Result<LearnerState> {
         let named = checkpoint
             .networks
             .iter()
-            .find(|network| network.name == role.name());
-        let network = named.with_context(|| format!("it holds no network \"{}\"", role.name()))?;
+            .find(|network| network.name == name);
+        let network = named.with_context(|| format!("it holds no network \"{name}\""))?;
         Ok(LearnerState {
             parameters: network.parameters.clone(),
             scale: network.scale,
@@ -246,7 +252,10 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
         })
     };
     let [p0, p1, strategy] = Role::ALL;
-    let states = [state(p0)?, state(p1)?, state(strategy)?];
+    let states = [p0, p1, strategy].map(|role| state(role.name()));
+    let [p0, p1, strategy] = states;
+    let states = [p0?, p1?, strategy?];
+    let critic = trainer.critic_architecture().map(|_| state(CRITIC));
     let mut league = Vec::new();
     for snapshot in &checkpoint.snapshots {
         let Ok(pair) = <[Vec<f32>; 2]>::try_from(snapshot.clone()) else {
@@ -254,7 +263,12 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
         };
         league.push(pair);
     }
-    trainer.restore(checkpoint.iteration, &states, league)
+    trainer.restore(
+        checkpoint.iteration,
+        &states,
+        critic.transpose()?.as_ref(),
+        league,
+    )
 }
 
 /// The entries that differ, as `rules.hand_size = 8 there, 6 here`.

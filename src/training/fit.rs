@@ -33,6 +33,8 @@ pub struct FitPlan<'a> {
     pub weighting: &'a WeightingSettings,
     /// Which of the parameters that the fit comes through stay. Without held-out samples the last ones do.
     pub keep: Keep,
+    /// Share of the step size that this fit begins with.
+    pub rate: f64,
     /// How the step size goes over the steps.
     pub schedule: RateSchedule,
     /// Under [`Keep::BestHeldout`]: how often the held-out loss is taken, after equal numbers of steps and always after the last.
@@ -98,7 +100,7 @@ pub fn fit(
     let mut total = 0.0;
     while report.steps_run < plan.steps && !stop() {
         let share = plan.schedule.factor(report.steps_run, plan.steps);
-        learner.set_step_share(share);
+        learner.set_step_share(plan.rate * share);
         if let Some(loss) = step(learner, plan, minibatches, &mut report)? {
             total += loss;
             report.last_loss = loss;

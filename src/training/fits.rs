@@ -19,6 +19,8 @@ pub(super) struct IterationFits<'a> {
 pub(super) struct Fitted {
     /// `None` where there was none, or a memory was empty.
     pub fits: [Option<FitReport>; 3],
+    /// The critic's.
+    pub critic: Option<FitReport>,
     /// Seconds spent drawing minibatch slots.
     pub sample_seconds: [f64; 3],
 }
@@ -99,11 +101,13 @@ impl IterationFits<'_> {
         Ok(())
     }
 
-    fn of(&self, role: Role) -> RoleFit<'_> {
+    /// The fit of one network.
+    pub fn of(&self, role: Role) -> RoleFit<'_> {
         RoleFit {
             config: self.config,
             role,
             iteration: self.iteration,
+            threads: None,
         }
     }
 }

@@ -48,11 +48,29 @@ fn initial_parameters(
     ))
 }
 
+/// The share of `optimization.learning_rate` in `iteration`.
+pub(super) fn learning_rate_share(config: &Config, iteration: u32) -> f64 {
+    let first = config.optimization.learning_rate;
+    let last = config.optimization.learning_rate_final;
+    in_between(first, last, config, iteration) / first
+}
+
+/// A setting that goes from `first` in the first iteration to `last` in the last one, if it does.
+pub(super) fn in_between(first: f64, last: Option<f64>, config: &Config, iteration: u32) -> f64 {
+    let (Some(last), Some(most)) = (last, config.run.max_iterations) else {
+        return first;
+    };
+    let way = f64::from(iteration.saturating_sub(1)) / f64::from(most.saturating_sub(1).max(1));
+    first + (last - first) * way.min(1.0)
+}
+
 /// One network's fit.
 pub(super) struct RoleFit<'a> {
     pub config: &'a Config,
     pub role: Role,
     pub iteration: u32,
+    /// Threads of its tensor operations; `None` = what the configuration and the network ask for.
+    pub threads: Option<usize>,
 }
 
 /// What the settings say for one kind of network.
@@ -65,6 +83,14 @@ struct Amounts {
 }
 
 impl RoleFit<'_> {
+    /// The same fit on so many threads.
+    pub fn on_threads(self, threads: usize) -> Self {
+        Self {
+            threads: Some(threads),
+            ..self
+        }
+    }
+
     /// Fits `learner` to minibatches of `memory`; `None` where there is nothing to fit to or no step to take.
     ///
     /// # Errors
@@ -83,7 +109,8 @@ impl RoleFit<'_> {
         }
         watcher.begin(amounts.phase, amounts.steps);
         let architecture = learner.architecture();
-        use_threads(fit_threads(self.config, architecture, amounts.rows));
+        let usual = || fit_threads(self.config, architecture, amounts.rows);
+        use_threads(self.threads.unwrap_or_else(usual));
         if amounts.reinitialise.is_due(self.iteration) {
             let initial = initial_parameters(self.config, architecture, self.role, self.iteration);
             learner.reset(&initial).map_err(anyhow::Error::from)?;
@@ -101,6 +128,7 @@ impl RoleFit<'_> {
             iteration: self.iteration,
             weighting: &self.config.training_weighting,
             keep: self.config.training.keep,
+            rate: learning_rate_share(self.config, self.iteration),
             schedule: self.config.optimization.learning_rate_schedule,
             held_out_checks: self.config.training.held_out_checks,
         };

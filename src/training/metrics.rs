@@ -53,13 +53,17 @@ pub fn set_checkpoint_time<G: ScriptedGame>(
 impl<G: ScriptedGame> IterationReport<G> {
     /// Minibatches drawn in all fits.
     pub fn steps(&self) -> usize {
-        self.fits.iter().flatten().map(|fit| fit.steps_run).sum()
+        self.all_fits().map(|fit| fit.steps_run).sum()
     }
 
     /// Those that changed no parameter, because the loss or its gradient was not finite.
     pub fn skipped_steps(&self) -> usize {
         let skipped = |fit: &FitReport| fit.nonfinite_losses + fit.nonfinite_gradients;
-        self.fits.iter().flatten().map(skipped).sum()
+        self.all_fits().map(skipped).sum()
+    }
+
+    fn all_fits(&self) -> impl Iterator<Item = &FitReport> {
+        self.fits.iter().flatten().chain(&self.critic)
     }
 }
 
@@ -94,6 +98,9 @@ fn losses<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
             row.set(format!("loss/advantage_scale_player_{player}"), scale);
         }
     }
+    if let Some(fit) = &report.critic {
+        row.set("loss/critic", fit.mean_loss);
+    }
     let skipped = report.skipped_steps();
     if skipped > 0 {
         row.set("amp/nonfinite_loss_count", skipped);
@@ -120,7 +127,7 @@ fn times<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     for phase in Phase::ALL {
         let time = report.clock.get(phase);
         // Phases that every iteration has are reported even when they took no time.
-        let optional = matches!(phase, Phase::Evaluation);
+        let optional = matches!(phase, Phase::Evaluation | Phase::CriticFit);
         if time.is_some() || !optional {
             let seconds = time.unwrap_or_default().as_secs_f64();
             row.set(format!("time/{}_seconds", phase.metric()), seconds);

@@ -16,6 +16,7 @@ mod fit;
 mod fits;
 mod fitting;
 mod game;
+mod guided;
 mod learner;
 mod losses;
 mod metrics;

@@ -22,6 +22,8 @@ pub struct IterationReport<G: ScriptedGame> {
     pub batches: BatchStatistics,
     /// The fits by network; `None` where the memory was empty.
     pub fits: [Option<FitReport>; 3],
+    /// The critic's fit, where there is a critic.
+    pub critic: Option<FitReport>,
     /// Seconds spent drawing minibatch slots, by network.
     pub sample_seconds: [f64; 3],
     /// Memory sizes after the iteration, by network.

@@ -1,7 +1,7 @@
 //! Settings of a run and of its fits.
 
 use super::Reinitialise;
-use crate::replay::RepeatedInfo;
+use crate::{regret::UpdateRule, replay::RepeatedInfo};
 use serde::{Deserialize, Serialize};
 
 /// A run as a whole.
@@ -100,6 +100,9 @@ pub struct OptimizationSettings {
     /// How the step size goes over the steps of a fit: `constant`, or `linear`, which falls from `learning_rate` to almost 0. The latter follows
     /// what has changed since the last fit as fast, and leaves less of the minibatches' noise in the network.
     pub learning_rate_schedule: RateSchedule,
+    /// The step size in iteration `run.max_iterations`, reached in equal parts from `learning_rate` in the first; null = `learning_rate`
+    /// throughout.
+    pub learning_rate_final: Option<f64>,
     /// AdamW's decoupled weight decay, 0 or more.
     pub weight_decay: f64,
     /// Largest global L2 norm of a gradient; 0 = no clipping.
@@ -118,6 +121,7 @@ impl Default for OptimizationSettings {
             advantage_first_open_fraction: 0.0,
             learning_rate: 1e-3,
             learning_rate_schedule: RateSchedule::Constant,
+            learning_rate_final: None,
             weight_decay: 0.0,
             grad_clip: 1.0,
         }
@@ -164,6 +168,18 @@ pub struct TrainingSettings {
     /// `simultaneous`, or `alternating` as in Deep CFR (Brown et al. 2019, algorithm 1): converges in fewer iterations, but batches are half
     /// as large and only one advantage network is fitted at a time.
     pub updates: Updates,
+    /// What value-guided walks teach the policy network: `regret_matching` (Deep CFR: mean advantages over all iterations, from the replay
+    /// memory), `bootstrapped` (their running mean in the network itself) or `hedge` (the softmax of accumulated advantages). The last two
+    /// learn from the iteration's own samples, each once, and keep no replay memory.
+    pub update: UpdateRule,
+    /// Logits per unit of advantage that `hedge` adds in an iteration, positive.
+    pub hedge_eta: f64,
+    /// Temperature at which `hedge` comes to rest, in units of advantage; 0 or more. Higher stays closer to uniform play.
+    pub hedge_tau: f64,
+    /// The same in iteration `run.max_iterations`, and in between in proportion; null = `hedge_tau` throughout.
+    pub hedge_tau_final: Option<f64>,
+    /// Greatest magnitude of a logit that `hedge` learns, positive.
+    pub hedge_clamp: f64,
     /// When the advantage networks start anew, before the fits of an iteration: `never`, `always` or `every N`. A fresh network needs more
     /// steps (`optimization.advantage_updates_per_iteration`) than one that goes on.
     pub reinitialise: Reinitialise,
@@ -185,6 +201,11 @@ impl Default for TrainingSettings {
     fn default() -> Self {
         Self {
             updates: Updates::Simultaneous,
+            update: UpdateRule::RegretMatching,
+            hedge_eta: 2.0,
+            hedge_tau: 0.02,
+            hedge_tau_final: None,
+            hedge_clamp: 12.0,
             reinitialise: Reinitialise::Never,
             reinitialise_strategy: Reinitialise::Never,
             target_scaling: TargetScaling::None,

@@ -2,16 +2,18 @@
 
 use crate::{
     config::Config,
-    inference::{CpuNetworks, Engine, EngineError, LaneNetworks, NetworkControl},
+    inference::{
+        CpuNetworks, Engine, EngineError, HeadArchitectures, LaneNetworks, NetworkControl,
+    },
     network::Architecture,
     platform::logical_cores,
     traversal,
 };
 
 /// The networks that a configuration's walks ask, and the threads that run them.
-pub fn cpu_networks<'a>(config: &Config, architecture: &'a Architecture) -> CpuNetworks<'a> {
+pub fn cpu_networks<'a>(config: &Config, architectures: &'a HeadArchitectures) -> CpuNetworks<'a> {
     CpuNetworks {
-        architecture,
+        architectures,
         kernels: config.inference.kernels,
         deterministic: config.run.deterministic,
         workers: config
@@ -24,7 +26,7 @@ pub fn cpu_networks<'a>(config: &Config, architecture: &'a Architecture) -> CpuN
 /// Starts the engine of a run.
 pub(super) fn start_engine(
     config: &Config,
-    architecture: &Architecture,
+    architectures: &HeadArchitectures,
 ) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
     let evaluation = &config.evaluation;
     let opponents = evaluation.opponents.len() + evaluation.extended_opponents.len();
@@ -32,7 +34,7 @@ pub(super) fn start_engine(
     let games = games.min(traversal::Settings::MOST_IN_FLIGHT);
     let walks = config.traversal.walks_in_flight();
     let capacity = config.traversal.slots(walks).max(games);
-    cpu_networks(config, architecture).start(&config.inference, capacity)
+    cpu_networks(config, architectures).start(&config.inference, capacity)
 }
 
 /// Multiplications of a network for a minibatch below which a fit step is faster on one thread.

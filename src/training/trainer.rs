@@ -1,16 +1,18 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
+mod guided;
 mod judging;
 mod weights;
 
 use super::{
     AveragingScheme, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
     PhaseClock, Role, TrainedGame, Updates, Watcher,
-    averaging::{Averaging, KeptPolicy, Matching, PolicyHistory, averaging},
+    averaging::{Averaging, KeptPolicy, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
     fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
+    guided::{Guided, reading},
     threads::start_engine,
 };
 use crate::{
@@ -18,9 +20,12 @@ use crate::{
     config::Config,
     encoding::Encoding,
     game::Player,
-    inference::{BatchStatistics, Engine, LaneNetworks, NetworkControl, StopFlag},
+    inference::{
+        BatchStatistics, Engine, HeadArchitectures, LaneNetworks, NetworkControl, StopFlag,
+    },
     network::Architecture,
     random::{Purpose, Stream},
+    regret::Matching,
     replay::{HeldOut, Memory, MemoryError},
     traversal::{IterationWalks, Traversers, WalkStatistics, Walker},
 };
@@ -44,6 +49,9 @@ pub struct Trainer<G: ScriptedGame, E> {
     walker: Arc<Walker<G, E>>,
     engine: Engine,
     networks: NetworkControl<LaneNetworks>,
+    architectures: HeadArchitectures,
+    /// The critic and what belongs to value-guided walks, where these are walked.
+    guided: Option<Guided<G, E>>,
     learners: [Learner; 3],
     memories: [Memory; 3],
     /// How the average strategy comes about.
@@ -64,7 +72,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
         let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
         let mut traversal = config.traversal.clone();
-        if config.averaging.scheme == AveragingScheme::SingleNetwork {
+        if config.averaging.scheme != AveragingScheme::StrategyNetwork {
             traversal.store_strategy_on_traverser_nodes = false;
             traversal.store_strategy_on_opponent_nodes = false;
         }
@@ -78,7 +86,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
         let colors = walker.encoding().color_layout();
         let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
-        let (engine, networks) = start_engine(config, &architecture)?;
+        let guided = Guided::new(walker.game(), walker.encoding(), config)?;
+        let architectures = HeadArchitectures {
+            policy: architecture.clone(),
+            critic: guided.as_ref().map(|guided| guided.architecture().clone()),
+        };
+        let (engine, networks) = start_engine(config, &architectures)?;
         let learner = |role| new_learner(config, &architecture, role);
         let memory = |role: Role| {
             let capacity = match role {
@@ -95,13 +108,15 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             epsilon: config.traversal.regret_matching_epsilon,
             fallback: config.regret_matching.all_negative_fallback,
         };
+        let reading = reading(config, matching);
         let meter = (config.evaluation.exploitability_every > 0).then(|| {
             let (game, encoding) = (walker.game(), walker.encoding());
-            Meter::new(game, encoding, &architecture, matching, config)
+            Meter::new(game, encoding, &architecture, reading, config)
         });
         let average = averaging(
             &config.averaging,
             &config.training_weighting,
+            reading,
             matching,
             config.run.seed,
         );
@@ -110,6 +125,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             walker: Arc::new(walker),
             average,
             meter: meter.transpose()?,
+            architectures,
+            guided,
             engine,
             networks,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
@@ -159,6 +176,19 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         Ok([p0.state()?, p1.state()?, strategy.state()?])
     }
 
+    /// The critic with its optimizer, where there is one.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn critic_state(&self) -> anyhow::Result<Option<LearnerState>> {
+        self.guided.as_ref().map(Guided::critic_state).transpose()
+    }
+
+    /// The critic's shape, where there is one.
+    pub fn critic_architecture(&self) -> Option<&Architecture> {
+        self.architectures.critic.as_ref()
+    }
+
     /// League snapshots, oldest first.
     pub fn league(&self) -> impl Iterator<Item = &[Vec<f32>; 2]> {
         self.league.iter()
@@ -182,8 +212,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         &mut self,
         iteration: u32,
         states: &[LearnerState; 3],
+        critic: Option<&LearnerState>,
         league: Vec<[Vec<f32>; 2]>,
     ) -> anyhow::Result<()> {
+        if let (Some(guided), Some(critic)) = (&mut self.guided, critic) {
+            guided.restore_critic(critic)?;
+        }
         for (learner, state) in self.learners.iter_mut().zip(states) {
             learner.load_state(state)?;
         }
@@ -231,6 +265,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             walks,
             batches,
             fits: fitted.fits,
+            critic: fitted.critic,
             sample_seconds: fitted.sample_seconds,
             samples: self.memories.each_ref().map(Memory::len),
             first_open: self.memories.each_ref().map(Memory::first_open_len),
@@ -249,6 +284,11 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let (mut walks, mut fitted) = (WalkStatistics::default(), Fitted::default());
         let roles = self.average.fits();
         let before = self.memories.each_ref().map(Memory::len);
+        if self.guided.is_some() {
+            self.learn_guided(course, &mut walks, &mut fitted, clock, watcher)?;
+            self.expect_more(course.iteration, before);
+            return Ok((walks, fitted));
+        }
         match self.config.training.updates {
             Updates::Simultaneous => {
                 self.walk(course, Traversers::Both, &mut walks, clock, watcher)?;

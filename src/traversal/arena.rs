@@ -98,6 +98,12 @@ impl SampleArena {
         &mut self.advantage.targets[start..]
     }
 
+    /// The target row (`[actions]`) of the advantage sample recorded as number `sample`.
+    pub(super) fn target_mut(&mut self, sample: usize) -> &mut [f32] {
+        let start = self.advantage.rows[sample].target as usize * self.actions;
+        &mut self.advantage.targets[start..][..self.actions]
+    }
+
     pub(super) fn push_strategy(
         &mut self,
         info: InfoIndex,

@@ -17,6 +17,7 @@
 //! | `external` | every action | one action | its branch's |
 //! | `robust` | `robust_actions` actions, drawn uniformly | one action | its branch's, divided by the share that is drawn |
 //! | `all_actions` | a rollout of every action; one action, drawn with exploration | one action | its rollout's payoff |
+//! | `value_guided` | one action, drawn with exploration | the same, and samples too | a critic's, see the `guided` module |
 //!
 //! `tests/unbiased` enumerates whatever can happen in small games and finds the targets of all of them equal to the advantages, but for the
 //! choices that [`biases()`] names.
@@ -28,6 +29,7 @@ mod branch;
 mod course;
 mod external;
 mod frames;
+mod guided;
 mod iteration;
 mod league;
 mod opponent;
@@ -44,6 +46,7 @@ mod walker;
 
 pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
+pub use guided::{GuidedWalk, GuidedWalker, GuidedWalks, Settings as GuidedSettings};
 pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};
 pub use randomness::WalkRandomness;

@@ -19,6 +19,9 @@ pub enum SamplingMode {
     AllActions,
     /// `robust_actions` actions of the traverser, chosen uniformly, one of the opponent (robust sampling).
     Robust,
+    /// One path by the current policies of both players, whose decisions both give samples; a critic values every legal action (section
+    /// `value_guided`). One policy network plays both seats.
+    ValueGuided,
 }
 
 /// Who explores under outcome sampling.
@@ -80,7 +83,7 @@ pub struct Settings {
     pub branches_in_flight: usize,
     /// Threads that advance walks and run their network calls; null = one per core.
     pub worker_threads: Option<usize>,
-    /// `outcome`, `external`, `all_actions` or `robust`.
+    /// `outcome`, `external`, `all_actions`, `robust` or `value_guided`.
     pub sampling_mode: SamplingMode,
     /// Actions of the traverser that a decision is sampled by under `robust`, all if there are fewer; positive.
     pub robust_actions: usize,
@@ -147,6 +150,8 @@ impl Settings {
     pub fn slots(&self, walks_in_flight: usize) -> usize {
         let branches = match self.sampling_mode {
             SamplingMode::Outcome => 1,
+            // The policy's row and the critic's.
+            SamplingMode::ValueGuided => 2,
             SamplingMode::External | SamplingMode::AllActions | SamplingMode::Robust => {
                 self.branches_in_flight
             }
@@ -159,7 +164,10 @@ impl Settings {
     pub(super) fn node_limit(&self) -> Option<usize> {
         match self.sampling_mode {
             SamplingMode::Outcome => self.max_nodes_per_traversal,
-            SamplingMode::External | SamplingMode::AllActions | SamplingMode::Robust => None,
+            SamplingMode::External
+            | SamplingMode::AllActions
+            | SamplingMode::Robust
+            | SamplingMode::ValueGuided => None,
         }
     }
 

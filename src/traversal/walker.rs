@@ -145,6 +145,9 @@ impl<G: ScriptedGame, E: Encoding<G>> Walker<G, E> {
                 };
                 self.walk_by(scheme, task, slot, rng).await
             }
+            SamplingMode::ValueGuided => {
+                unreachable!("value-guided walks are made by a GuidedWalker")
+            }
             SamplingMode::AllActions => {
                 let scheme = AllActions::new(settings);
                 self.walk_by(scheme, task, slot, rng).await

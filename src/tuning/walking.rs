@@ -126,7 +126,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
         stop: &StopFlag,
     ) -> Result<Self, MeasureError> {
         let heads = weights.heads.iter().map(|(head, parameters)| {
-            let weights = networks.prepare(parameters.to_vec());
+            let weights = networks.prepare(*head, parameters.to_vec());
             weights.map(|weights| (*head, weights))
         });
         let heads = heads

@@ -88,6 +88,7 @@ impl<'a> Case<'a> {
             weighting: &self.weighting,
             keep: Keep::Last,
             held_out_checks: 1,
+            rate: 1.0,
             schedule: RateSchedule::Constant,
         }
     }

@@ -159,10 +159,11 @@ fn engine(
         ("strat", Head::STRATEGY),
     ];
     let heads = heads.map(|(name, head)| (head, parameters(tensors, &format!("{weights}.{name}"))));
+    let architectures = HeadArchitectures::from(architecture);
     let build = move || {
-        let mut networks = LaneNetworks::new(architecture.clone(), kernels, 1, false)?;
+        let mut networks = LaneNetworks::new(&architectures, kernels, 1, false)?;
         for (head, parameters) in &heads {
-            LaneNetworks::prepare(&architecture, kernels, parameters.clone())
+            LaneNetworks::prepare(&architectures, kernels, *head, parameters.clone())
                 .and_then(|weights| networks.load(*head, &weights))
                 .map_err(|error| error.to_string())?;
         }

@@ -165,6 +165,13 @@ impl Encoding<LostCities> for Cards {
         self.deck_action() + 1
     }
 
+    fn critic_view(&self) -> Option<Self> {
+        Some(Self {
+            sight: Sight::Open,
+            ..self.clone()
+        })
+    }
+
     fn legal_actions(&self, game: &LostCities, state: &State) -> ActionSet {
         let legal = game.legal_actions(state);
         legal

@@ -7,11 +7,13 @@
 //!
 //! A scheme is a type behind [`Averaging`]: one file, and one line in [`averaging`].
 
+mod current;
 mod history;
 mod journal;
 mod single_network;
 mod strategy_network;
 
+pub use current::CurrentPolicy;
 pub use history::{KeptPolicy, PolicyHistory};
 pub(super) use journal::{PolicyJournal, read as read_policies};
 pub use single_network::SingleNetwork;
@@ -19,10 +21,10 @@ pub use strategy_network::StrategyNetwork;
 
 use super::{Role, WeightingSettings, exploitability::Meter};
 use crate::{
-    evaluation::{Evaluated, exploitability::Profile},
+    evaluation::{Evaluated, Reading, exploitability::Profile},
     inference::Head,
     random::Stream,
-    regret::Fallback,
+    regret::Matching,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +37,16 @@ pub enum AveragingScheme {
     StrategyNetwork,
     /// Every iteration's advantage networks are kept; a game is played by one pair of them, drawn by weight (single Deep CFR, Steinberger 2019).
     SingleNetwork,
+    /// None: the current policies stand for it. Only they are what some ways of learning converge to, and the average is not (regularised ones,
+    /// `training.update: hedge`); elsewhere it is a matter of measurement.
+    Current,
 }
 
 /// The average strategy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// `strategy_network` or `single_network`. The latter needs no strategy samples and no strategy fits.
+    /// `strategy_network`, `single_network` or `current`. The last two need no strategy samples and no strategy fits.
     pub scheme: AveragingScheme,
     /// MiB that past advantage networks may take under `single_network`, positive. Beyond it two neighbours in time become one, drawn by
     /// weight, that carries both weights: the average stays right in expectation.
@@ -57,13 +62,13 @@ impl Default for Settings {
     }
 }
 
-/// How the answers of advantage networks become policies.
+/// Flat parameters (`[num_parameters]`) of the networks as they are now.
 #[derive(Clone, Copy, Debug)]
-pub struct Matching {
-    /// Regret matching falls back when positive advantages sum to no more than this.
-    pub epsilon: f64,
-    /// What to play then.
-    pub fallback: Fallback,
+pub struct Learned<'a> {
+    /// The advantage networks, by seat.
+    pub advantages: &'a [Vec<f32>; 2],
+    /// The strategy network.
+    pub strategy: &'a [f32],
 }
 
 /// Who plays evaluation games, and the weights that the executor needs for it.
@@ -84,14 +89,14 @@ pub trait Averaging: Send {
     /// Takes in the flat parameters of the advantage networks that `iteration` (from 1) walked with.
     fn walked(&mut self, iteration: u32, networks: [Vec<f32>; 2]);
 
-    /// Who plays `games` games of an evaluation. `strategy` is the strategy network; what is drawn comes from `stream`.
-    fn cast<'a>(&'a self, strategy: &'a [f32], games: usize, stream: &mut Stream) -> Cast<'a>;
+    /// Who plays `games` games of an evaluation; what is drawn comes from `stream`.
+    fn cast<'a>(&'a self, learned: Learned<'a>, games: usize, stream: &mut Stream) -> Cast<'a>;
 
     /// The exact average in the game that `meter` knows whole.
     ///
     /// # Errors
     /// Failures of the device.
-    fn profile(&mut self, meter: &Meter, strategy: &[f32]) -> anyhow::Result<Profile>;
+    fn profile(&mut self, meter: &Meter, learned: Learned<'_>) -> anyhow::Result<Profile>;
 
     /// The past networks kept, if the scheme keeps any.
     fn history(&self) -> Option<&PolicyHistory> {
@@ -102,15 +107,17 @@ pub trait Averaging: Send {
     fn restore(&mut self, _history: Vec<KeptPolicy>) {}
 }
 
-/// The scheme of these settings.
+/// The scheme of these settings. `reading` says what the answers of the current networks mean, `matching` what those of past ones do.
 pub fn averaging(
     settings: &Settings,
     weighting: &WeightingSettings,
+    reading: Reading,
     matching: Matching,
     seed: u64,
 ) -> Box<dyn Averaging> {
     match settings.scheme {
         AveragingScheme::StrategyNetwork => Box::new(StrategyNetwork),
+        AveragingScheme::Current => Box::new(CurrentPolicy { reading }),
         AveragingScheme::SingleNetwork => {
             let budget = settings.budget_mib << 20;
             let history = PolicyHistory::new(weighting.clone(), budget, seed);

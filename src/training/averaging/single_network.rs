@@ -1,6 +1,6 @@
 //! The average as past advantage networks, one pair drawn for each game.
 
-use super::{Averaging, Cast, KeptPolicy, Matching, PolicyHistory};
+use super::{Averaging, Cast, KeptPolicy, Learned, PolicyHistory};
 use crate::{
     evaluation::{
         Evaluated,
@@ -9,6 +9,7 @@ use crate::{
     game::Player,
     inference::Head,
     random::{Randomness, Stream},
+    regret::Matching,
     training::{Role, exploitability::Meter},
 };
 
@@ -44,7 +45,7 @@ impl Averaging for SingleNetwork {
         self.history.push(iteration, networks);
     }
 
-    fn cast<'a>(&'a self, _: &'a [f32], games: usize, stream: &mut Stream) -> Cast<'a> {
+    fn cast<'a>(&'a self, _: Learned<'a>, games: usize, stream: &mut Stream) -> Cast<'a> {
         let pairs = games.clamp(1, MOST_PAIRS);
         let drawn = (0..pairs).filter_map(|_| self.history.draw(stream.uniform()));
         let weights = drawn.zip(0u8..).flat_map(|(policy, number)| {
@@ -64,13 +65,13 @@ impl Averaging for SingleNetwork {
         }
     }
 
-    fn profile(&mut self, meter: &Meter, _: &[f32]) -> anyhow::Result<Profile> {
+    fn profile(&mut self, meter: &Meter, _: Learned<'_>) -> anyhow::Result<Profile> {
         let entries = self.history.entries();
         // A policy that was merged into a neighbour changes weights that are mixed already.
         let still = self.mixed.take().filter(|_| !self.history.has_merged());
         let (mixed, mut average) = still.unwrap_or_else(|| (0, meter.mixture()));
         for entry in &entries[mixed..] {
-            let profile = meter.advantages(&entry.networks)?;
+            let profile = meter.current(&entry.networks)?;
             meter.mix(&mut average, &profile, entry.weight);
         }
         let profile = meter.mixed(&average);

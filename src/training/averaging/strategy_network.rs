@@ -1,6 +1,6 @@
 //! The average as a network fitted to strategy samples.
 
-use super::{Averaging, Cast};
+use super::{Averaging, Cast, Learned};
 use crate::{
     evaluation::{Evaluated, exploitability::Profile},
     inference::Head,
@@ -15,14 +15,14 @@ pub struct StrategyNetwork;
 impl Averaging for StrategyNetwork {
     fn walked(&mut self, _: u32, _: [Vec<f32>; 2]) {}
 
-    fn cast<'a>(&'a self, strategy: &'a [f32], _: usize, _: &mut Stream) -> Cast<'a> {
+    fn cast<'a>(&'a self, learned: Learned<'a>, _: usize, _: &mut Stream) -> Cast<'a> {
         Cast {
             policy: Evaluated::StrategyNetwork,
-            weights: vec![(Head::STRATEGY, strategy)],
+            weights: vec![(Head::STRATEGY, learned.strategy)],
         }
     }
 
-    fn profile(&mut self, meter: &Meter, strategy: &[f32]) -> anyhow::Result<Profile> {
-        meter.strategy(strategy)
+    fn profile(&mut self, meter: &Meter, learned: Learned<'_>) -> anyhow::Result<Profile> {
+        meter.strategy(learned.strategy)
     }
 }

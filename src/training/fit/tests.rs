@@ -101,6 +101,7 @@ fn plan(steps: usize) -> FitPlan<'static> {
         weighting: &WEIGHTING,
         keep: Keep::Last,
         held_out_checks: 1,
+        rate: 1.0,
         schedule: RateSchedule::Constant,
     }
 }

@@ -7,7 +7,8 @@ use crate::{
     inference::StopFlag,
     random::{Purpose, Stream},
     training::{
-        Exploitability, IterationError, Phase, Role, TrainedGame, Watcher, averaging::Cast,
+        Exploitability, IterationError, Phase, Role, TrainedGame, Watcher,
+        averaging::{Cast, Learned},
     },
 };
 
@@ -18,12 +19,16 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Failures of the device.
     pub fn exploitability(&mut self) -> anyhow::Result<Option<Exploitability>> {
         let networks = self.advantage_networks()?;
-        let strategy = self.snapshot(Role::Strategy)?;
+        let strategy = &self.snapshot(Role::Strategy)?;
         let Some(meter) = &self.meter else {
             return Ok(None);
         };
-        let current = meter.advantages(&networks)?;
-        let average = self.average.profile(meter, &strategy)?;
+        let current = meter.current(&networks)?;
+        let learned = Learned {
+            advantages: &networks,
+            strategy,
+        };
+        let average = self.average.profile(meter, learned)?;
         Ok(Some(Exploitability {
             current: meter.nash_conv(&current),
             average: meter.nash_conv(&average),
@@ -44,10 +49,13 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         if opponents.is_empty() {
             return Ok(Vec::new());
         }
-        let strategy = self.snapshot(Role::Strategy)?;
+        let learned = Learned {
+            advantages: &self.advantage_networks()?,
+            strategy: &self.snapshot(Role::Strategy)?,
+        };
         let mut stream = Stream::new(self.config.run.seed, Purpose::Average, iteration.into(), 1);
         let games = self.config.evaluation.games;
-        let Cast { policy, weights } = self.average.cast(&strategy, games, &mut stream);
+        let Cast { policy, weights } = self.average.cast(learned, games, &mut stream);
         for (head, parameters) in weights {
             self.upload_weights(head, parameters.to_vec())?;
         }

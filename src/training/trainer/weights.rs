@@ -17,6 +17,9 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         Role::ALL
             .into_iter()
             .try_for_each(|role| self.upload_role(role))?;
+        if let Some(guided) = &self.guided {
+            self.upload_weights(Head::CRITIC, guided.critic_snapshot()?)?;
+        }
         if self.config.traversal.opponent_policy.contains("league") {
             for (number, snapshot) in self.league.iter().enumerate() {
                 for player in Player::BOTH {
@@ -34,6 +37,11 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
 
     /// The flat parameters of a network as the executor gets them.
     pub(super) fn snapshot(&self, role: Role) -> anyhow::Result<Vec<f32>> {
+        let role = match role {
+            // One network plays both seats.
+            Role::Advantage(_) if self.guided.is_some() => Role::Advantage(Player::P0),
+            role => role,
+        };
         Ok(self.learners[role.index()].snapshot()?)
     }
 
@@ -49,7 +57,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         weights: Vec<f32>,
     ) -> Result<(), IterationError> {
         let kernels = self.config.inference.kernels;
-        let weights = LaneNetworks::prepare(self.architecture(), kernels, weights)
+        let weights = LaneNetworks::prepare(&self.architectures, kernels, head, weights)
             .map_err(anyhow::Error::from)?;
         let loaded = self
             .networks

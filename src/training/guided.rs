@@ -1,0 +1,219 @@
+//! What learns in a run of value-guided walks besides the policy: the critic, and the policy's samples of one iteration.
+
+use super::{
+    FitPlan, FitReport, IterationError, Keep, Learner, LearnerState, LossKind, MinibatchOrder,
+    RateSchedule, WeightingMode, WeightingSettings,
+    batches::MemoryBatches,
+    fit,
+    fitting::{in_between, learning_rate_share},
+    threads::use_threads,
+};
+use crate::{
+    config::Config,
+    encoding::Encoding,
+    evaluation::Reading,
+    game::Game,
+    inference::StopFlag,
+    network::Architecture,
+    random::{Purpose, Stream},
+    regret::{Bootstrapped, Hedge, Matching, Update, UpdateRule},
+    replay::Memory,
+    traversal::{GuidedWalker, SamplingMode},
+};
+use std::sync::Arc;
+
+/// The critic's share of a trainer.
+pub(super) struct Guided<G, E> {
+    pub walker: Arc<GuidedWalker<G, E>>,
+    pub critic: Learner,
+    /// The critic's samples of the iteration in hand.
+    pub returns: Memory,
+    /// The policy's, under rules that do not replay.
+    pub fresh: Memory,
+}
+
+/// Streams of [`Purpose::Guided`], by their second coordinate.
+#[derive(Clone, Copy)]
+enum Draws {
+    CriticMemory,
+    FreshMemory,
+    CriticFit,
+    PolicyFit,
+}
+
+impl<G: Game, E: Encoding<G>> Guided<G, E> {
+    /// What a run under `config` needs; `None` without value-guided walks.
+    pub fn new(game: &G, encoding: &E, config: &Config) -> anyhow::Result<Option<Self>> {
+        if config.traversal.sampling_mode != SamplingMode::ValueGuided {
+            return Ok(None);
+        }
+        let traversal = &config.traversal;
+        let strategy = config.averaging.scheme == super::AveragingScheme::StrategyNetwork;
+        let (game, encoding) = (game.clone(), encoding.clone());
+        let settings = &config.value_guided;
+        let walker = GuidedWalker::new(game, encoding, settings, traversal, strategy);
+        let sight = walker.sight();
+        let colors = sight.color_layout();
+        let (info_len, actions) = (sight.info_len(), sight.num_actions());
+        let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
+        let seed = config.run.seed;
+        let initial = architecture.initial(&mut Stream::new(seed, Purpose::Weights, CRITIC, 0));
+        let memory = |info_len, draws| {
+            let stream = stream(config, 0, draws);
+            Memory::new(config.replay.advantage_capacity, info_len, actions, stream)
+        };
+        let critic = Learner::new(architecture, &initial, &config.optimization)?;
+        let policy_len = walker.encoding().info_len();
+        Ok(Some(Self {
+            walker: Arc::new(walker),
+            critic,
+            returns: memory(info_len, Draws::CriticMemory)?,
+            fresh: memory(policy_len, Draws::FreshMemory)?,
+        }))
+    }
+}
+
+impl<G, E> Guided<G, E> {
+    /// The critic's shape.
+    pub fn architecture(&self) -> &Architecture {
+        self.critic.architecture()
+    }
+
+    /// The critic's flat parameters as the executor gets them.
+    pub fn critic_snapshot(&self) -> anyhow::Result<Vec<f32>> {
+        Ok(self.critic.snapshot()?)
+    }
+
+    /// What a checkpoint keeps of the critic.
+    pub fn critic_state(&self) -> anyhow::Result<LearnerState> {
+        Ok(self.critic.state()?)
+    }
+
+    /// Goes on with a critic of a checkpoint.
+    pub fn restore_critic(&mut self, state: &LearnerState) -> anyhow::Result<()> {
+        Ok(self.critic.load_state(state)?)
+    }
+}
+
+/// The critic's number among the networks, behind those of [`super::Role`].
+const CRITIC: u64 = 3;
+
+fn stream(config: &Config, iteration: u32, draws: Draws) -> Stream {
+    let seed = config.run.seed;
+    Stream::new(seed, Purpose::Guided, iteration.into(), draws as u64)
+}
+
+/// How the policy learns in `iteration`.
+pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
+    let training = &config.training;
+    let matching = Matching {
+        epsilon: config.traversal.regret_matching_epsilon,
+        fallback: config.regret_matching.all_negative_fallback,
+    };
+    match training.update {
+        UpdateRule::RegretMatching => Box::new(matching),
+        UpdateRule::Bootstrapped => Box::new(Bootstrapped {
+            matching,
+            rate: 2.0 / (iteration as f32 + 1.0),
+        }),
+        UpdateRule::Hedge => Box::new(Hedge {
+            eta: training.hedge_eta as f32,
+            tau: in_between(
+                training.hedge_tau,
+                training.hedge_tau_final,
+                config,
+                iteration,
+            ) as f32,
+            clamp: training.hedge_clamp as f32,
+        }),
+    }
+}
+
+/// What the answers of the current policy networks mean.
+pub(super) fn reading(config: &Config, matching: Matching) -> Reading {
+    let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
+    if guided && config.training.update == UpdateRule::Hedge {
+        return Reading::Logits;
+    }
+    let Matching { epsilon, fallback } = matching;
+    Reading::Advantages { epsilon, fallback }
+}
+
+/// The uniform share of the policies that `iteration` walks by.
+pub(super) fn exploration(config: &Config, iteration: u32) -> f64 {
+    let settings = &config.value_guided;
+    let (first, last) = (settings.exploration, settings.exploration_final);
+    in_between(first, last, config, iteration)
+}
+
+/// A fit that goes through one iteration's samples so many times.
+pub(super) struct Passes<'a> {
+    pub config: &'a Config,
+    pub iteration: u32,
+    pub passes: usize,
+    pub rows: usize,
+    /// Whether it is the critic's.
+    draws: Draws,
+}
+
+impl<'a> Passes<'a> {
+    /// The critic's.
+    pub fn of_critic(config: &'a Config, iteration: u32) -> Self {
+        Self {
+            config,
+            iteration,
+            passes: config.value_guided.critic_passes,
+            rows: config.value_guided.critic_batch_size,
+            draws: Draws::CriticFit,
+        }
+    }
+
+    /// The policy's, under a rule that does not replay.
+    pub fn of_policy(config: &'a Config, iteration: u32) -> Self {
+        Self {
+            config,
+            iteration,
+            passes: 1,
+            rows: config.optimization.advantage_batch_size,
+            draws: Draws::PolicyFit,
+        }
+    }
+
+    /// Fits `learner` to `memory` on `threads` threads; `None` where there is nothing to fit to.
+    pub fn run(
+        &self,
+        learner: &mut Learner,
+        memory: &Memory,
+        threads: usize,
+        stop: &StopFlag,
+    ) -> Result<Option<FitReport>, IterationError> {
+        if memory.is_empty() {
+            return Ok(None);
+        }
+        use_threads(threads);
+        let stream = stream(self.config, self.iteration, self.draws);
+        let mut minibatches = MemoryBatches::new(memory, self.rows, stream, 0.0)
+            .map_err(anyhow::Error::from)?
+            .in_order(MinibatchOrder::Sweep);
+        // All samples are of one iteration.
+        let weighting = WeightingSettings {
+            mode: WeightingMode::None,
+            ..WeightingSettings::default()
+        };
+        let plan = FitPlan {
+            loss: LossKind::Advantage,
+            steps: self.passes * memory.len().div_ceil(self.rows.max(1)),
+            iteration: self.iteration,
+            weighting: &weighting,
+            keep: Keep::Last,
+            rate: learning_rate_share(self.config, self.iteration),
+            schedule: RateSchedule::Constant,
+            held_out_checks: 1,
+        };
+        let report = fit(learner, &plan, &mut minibatches, || stop.is_raised())?;
+        if stop.is_raised() {
+            return Err(IterationError::Interrupted);
+        }
+        Ok(Some(report))
+    }
+}

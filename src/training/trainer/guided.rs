@@ -1,0 +1,167 @@
+//! An iteration of value-guided walks.
+
+use super::{Course, Trainer};
+use crate::{
+    encoding::Encoding,
+    game::Player,
+    platform::logical_cores,
+    training::{
+        FitReport, IterationError, Phase, PhaseClock, Role, TrainedGame, Watcher,
+        batches::sample,
+        fits::{Fitted, IterationFits},
+        guided::{Guided, Passes, exploration, update},
+    },
+    traversal::{GuidedWalks, WalkStatistics},
+};
+use std::{
+    panic::resume_unwind,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The network that plays both seats.
+const POLICY: Role = Role::Advantage(Player::P0);
+
+impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
+    /// Walks and fits policy and critic side by side, then the strategy network if there is one.
+    pub(super) fn learn_guided(
+        &mut self,
+        course: &Course<'_>,
+        walks: &mut WalkStatistics<G>,
+        fitted: &mut Fitted,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), IterationError> {
+        self.walk_guided(course, walks, clock, watcher)?;
+        let roles = self.average.fits();
+        self.fit_guided(course, fitted, clock, watcher)?;
+        let others = &roles[Player::BOTH.len()..];
+        self.fit(course, others, fitted, clock, watcher)
+    }
+
+    /// The walks; samples enter the memories in walk order while later walks still run.
+    fn walk_guided(
+        &mut self,
+        course: &Course<'_>,
+        walks: &mut WalkStatistics<G>,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), IterationError> {
+        let Some(guided) = &mut self.guided else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let iteration = course.iteration;
+        let settings = &self.config.traversal;
+        let update = update(&self.config, iteration);
+        let replays = update.replays();
+        let job = Arc::new(GuidedWalks {
+            walker: Arc::clone(&guided.walker),
+            update,
+            exploration: exploration(&self.config, iteration),
+            seed: self.config.run.seed,
+            iteration,
+        });
+        let (count, in_flight) = (settings.walks(), settings.walks_in_flight());
+        watcher.begin(Phase::Traversal, count);
+        self.networks.with(|_| tch::set_num_threads(1))?;
+        guided.returns.clear();
+        guided.fresh.clear();
+        let mut adding = Duration::ZERO;
+        let memories = &mut self.memories;
+        self.engine
+            .run(job, count, in_flight, course.stop, |index, walk| {
+                walks.merge(&walk.statistics);
+                let added = Instant::now();
+                for view in walk.samples.advantage() {
+                    let memory = match replays {
+                        true => &mut memories[POLICY.index()],
+                        false => &mut guided.fresh,
+                    };
+                    memory.add(&sample(&view, iteration));
+                }
+                for view in walk.samples.strategy() {
+                    memories[Role::Strategy.index()].add(&sample(&view, iteration));
+                }
+                for view in walk.critic.advantage() {
+                    guided.returns.add(&sample(&view, iteration));
+                }
+                adding += added.elapsed();
+                watcher.advance(index + 1, walks.counts.nodes);
+            })?;
+        clock.add(Phase::Traversal, started.elapsed());
+        clock.add(Phase::MemoryAdd, adding);
+        Ok(())
+    }
+
+    /// Fits policy and critic, at the same time where there are cores for it: they share nothing.
+    fn fit_guided(
+        &mut self,
+        course: &Course<'_>,
+        fitted: &mut Fitted,
+        clock: &mut PhaseClock,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), IterationError> {
+        let Some(guided) = &mut self.guided else {
+            return Ok(());
+        };
+        let Guided {
+            critic,
+            returns,
+            fresh,
+            ..
+        } = guided;
+        let (config, stop, iteration) = (&self.config, course.stop, course.iteration);
+        let threads = config.run.threads.unwrap_or_else(logical_cores);
+        let at_once = threads > 1;
+        // Halves of the cores each, or all of them one after the other.
+        let each = (threads / 2).max(1);
+        let learner = &mut self.learners[POLICY.index()];
+        let memory = &self.memories[POLICY.index()];
+        let mut sampling = 0.0;
+        let mut fit_critic = move || {
+            let fit = Passes::of_critic(config, iteration);
+            fit.run(critic, returns, each, stop)
+        };
+        let mut fit_policy = || {
+            if !update(config, iteration).replays() {
+                let fit = Passes::of_policy(config, iteration);
+                return fit.run(learner, fresh, each, stop);
+            }
+            let fits = IterationFits {
+                config,
+                iteration,
+                stop,
+            };
+            let fit = fits.of(POLICY).on_threads(each);
+            fit.run(learner, memory, &mut sampling, stop, watcher)
+        };
+        let (policy, critic) = if at_once {
+            thread::scope(|scope| {
+                let critic = scope.spawn(fit_critic);
+                let policy = fit_policy();
+                let critic = critic.join().unwrap_or_else(|panic| resume_unwind(panic));
+                (policy, critic)
+            })
+        } else {
+            (fit_policy(), fit_critic())
+        };
+        let (policy, critic) = (policy?, critic?);
+        let add = |clock: &mut PhaseClock, phase, fit: &Option<FitReport>| {
+            if let Some(fit) = fit {
+                clock.add(phase, Duration::from_secs_f64(fit.seconds));
+                clock.add(
+                    Phase::BatchTensor,
+                    Duration::from_secs_f64(fit.batch_seconds),
+                );
+            }
+        };
+        add(clock, Phase::AdvantageFit, &policy);
+        add(clock, Phase::CriticFit, &critic);
+        fitted.fits[POLICY.index()] = policy;
+        fitted.sample_seconds[POLICY.index()] = sampling;
+        fitted.critic = critic;
+        Ok(())
+    }
+}

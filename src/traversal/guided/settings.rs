@@ -1,0 +1,44 @@
+//! Settings of value-guided walks.
+
+use serde::{Deserialize, Serialize};
+
+/// Value-guided walks and their critic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Uniform share mixed into both players' policies in the first iteration, 0 to 1.
+    pub exploration: f64,
+    /// The same in iteration `run.max_iterations`, and in between in proportion; null = `exploration` throughout.
+    pub exploration_final: Option<f64>,
+    /// Points per unit of the critic's values, positive.
+    pub points_per_unit: f64,
+    /// What winning adds to the final value, in units; losing takes as much. 0 = points alone.
+    pub win_bonus: f64,
+    /// Share of later values in the critic's returns, TD(lambda), 0 to 1: 0 trusts its own next value, 1 the walk's end.
+    pub lambda: f64,
+    /// Plies after which a game may stop at any ply, worth what it would be if scored then; null = never. It keeps games from being drawn out
+    /// without end; see also `traversal.max_depth`.
+    pub horizon_start: Option<usize>,
+    /// The probability that it stops at such a ply, 0 to 1.
+    pub stop_probability: f64,
+    /// How often a fit of the critic goes through what the iteration recorded, positive.
+    pub critic_passes: usize,
+    /// Rows of a minibatch of the critic, positive.
+    pub critic_batch_size: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            exploration: 0.05,
+            exploration_final: None,
+            points_per_unit: 1.0,
+            win_bonus: 0.0,
+            lambda: 0.95,
+            horizon_start: None,
+            stop_probability: 0.01,
+            critic_passes: 2,
+            critic_batch_size: 512,
+        }
+    }
+}

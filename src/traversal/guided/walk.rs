@@ -1,0 +1,332 @@
+//! One value-guided walk.
+
+use super::{
+    Settings,
+    returns::{Step, returns},
+};
+use crate::{
+    encoding::Encoding,
+    game::{ActionSet, Game, Player},
+    inference::{Head, Stopped},
+    regret::{self, Judged, Update},
+    traversal::{
+        self, SampleArena, WalkRandomness, WalkSlot, WalkStatistics,
+        seats::Seats,
+        statistics::{Buckets, Endpoint},
+    },
+};
+
+/// Everything value-guided walks of one run share.
+pub struct GuidedWalker<G, E> {
+    game: G,
+    /// What the policy sees.
+    encoding: E,
+    /// What the critic sees.
+    sight: E,
+    settings: Settings,
+    max_depth: Option<usize>,
+    /// Whether policies give strategy samples.
+    strategy: bool,
+    buckets: Buckets,
+}
+
+/// What one walk gives.
+pub struct GuidedWalk<G: Game> {
+    /// Policy samples of both players: what the update rule wants of the network, and the policies themselves where they are averaged.
+    pub samples: SampleArena,
+    /// Critic samples: the return of the action taken, which alone counts as legal.
+    pub critic: SampleArena,
+    /// The counts.
+    pub statistics: WalkStatistics<G>,
+}
+
+/// What waits in a seat.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Question {
+    Policy,
+    Critic,
+}
+
+/// The two answers to a decision, in reused memory.
+struct Answers {
+    policy: Vec<f32>,
+    critic: Vec<f32>,
+    info: Vec<f32>,
+    open: Vec<f32>,
+}
+
+impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
+    /// Walks of `game` under these settings; `strategy` says whether policies give strategy samples. The critic sees what
+    /// [`Encoding::critic_view`] shows, where the encoding has that.
+    pub fn new(
+        game: G,
+        encoding: E,
+        settings: &Settings,
+        traversal: &traversal::Settings,
+        strategy: bool,
+    ) -> Self {
+        Self {
+            sight: encoding.critic_view().unwrap_or_else(|| encoding.clone()),
+            game,
+            encoding,
+            settings: settings.clone(),
+            max_depth: traversal.max_depth,
+            strategy,
+            buckets: Buckets {
+                width: traversal.endpoint_depth_bucket_width,
+                max: traversal.endpoint_depth_bucket_max,
+            },
+        }
+    }
+
+    /// The game walked.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The encoding that the policy sees by.
+    pub fn encoding(&self) -> &E {
+        &self.encoding
+    }
+
+    /// The encoding that the critic sees by.
+    pub fn sight(&self) -> &E {
+        &self.sight
+    }
+
+    /// Walks once from `state`, dealt, with a slot of its own and, if one is free, a second one.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the executor is gone.
+    pub async fn walk<L: WalkSlot, R: WalkRandomness>(
+        &self,
+        mut state: G::State,
+        update: &dyn Update,
+        exploration: f64,
+        slot: &mut L,
+        mut rng: R,
+    ) -> Result<GuidedWalk<G>, Stopped> {
+        let mut record = Record::new(self);
+        let mut seats = Seats::new(slot, 2);
+        let mut answers = Answers {
+            policy: Vec::new(),
+            critic: Vec::new(),
+            info: Vec::new(),
+            open: Vec::new(),
+        };
+        let (mut policy, mut walked) = ([0.0; ActionSet::CAPACITY], [0.0; ActionSet::CAPACITY]);
+        let actions = self.encoding.num_actions();
+        let (policy, walked) = (&mut policy[..actions], &mut walked[..actions]);
+        let mut depth = 0;
+        let endpoint = loop {
+            record.statistics.counts.nodes += 1;
+            let mover = match self.enter(&state, depth, &mut rng) {
+                Ok(mover) => mover,
+                Err(endpoint) => break endpoint,
+            };
+            let legal = self.encoding.legal_actions(&self.game, &state);
+            self.ask(&state, mover, legal, &mut seats, &mut answers)
+                .await?;
+            update.policy(&answers.policy, legal, policy);
+            regret::mix_uniform(policy, legal, exploration, walked);
+            let drawn = rng.choose(walked, legal).or(legal.first());
+            let action = drawn.unwrap_or_default();
+            let decision = Decided {
+                mover,
+                legal,
+                policy,
+                action: action as usize,
+                standing: self.standing(&state),
+            };
+            record.decision(&decision, &answers, update, self.strategy);
+            let action = self.encoding.to_game(&self.game, &state, action);
+            self.apply(&mut state, action, &mut rng);
+            depth += 1;
+        };
+        let counts = &mut record.statistics.counts;
+        counts.endpoint(endpoint, depth, self.buckets);
+        counts.max_depth_reached = depth;
+        let points = self.game.payoff(&state, Player::P0);
+        let bonus = self.settings.win_bonus
+            * points
+                .partial_cmp(&0.0)
+                .map_or(0.0, |order| order as i32 as f64);
+        Ok(record.finish(self.standing(&state) + bonus, self.settings.lambda))
+    }
+
+    /// The mover, or why the walk ends here.
+    fn enter<R: WalkRandomness>(
+        &self,
+        state: &G::State,
+        depth: usize,
+        rng: &mut R,
+    ) -> Result<Player, Endpoint> {
+        let mover = self.game.mover(state).ok_or(Endpoint::Terminal)?;
+        let over = self.max_depth.is_some_and(|most| depth >= most);
+        let late = self
+            .settings
+            .horizon_start
+            .is_some_and(|start| depth >= start);
+        if over || late && rng.uniform() < self.settings.stop_probability {
+            return Err(Endpoint::Depth);
+        }
+        Ok(mover)
+    }
+
+    /// Player 0's value if the game were scored now, in units.
+    fn standing(&self, state: &G::State) -> f64 {
+        self.game.payoff(state, Player::P0) / self.settings.points_per_unit
+    }
+
+    fn apply<R: WalkRandomness>(&self, state: &mut G::State, action: u8, rng: &mut R) {
+        match self.game.chance_outcomes(state, action) {
+            0 | 1 => self.game.apply(state, action),
+            outcomes => {
+                let outcome = rng.index(outcomes);
+                self.game.apply_outcome(state, action, outcome);
+            }
+        }
+    }
+
+    /// Asks both heads about `state` and waits for both answers.
+    async fn ask<L: WalkSlot>(
+        &self,
+        state: &G::State,
+        mover: Player,
+        legal: ActionSet,
+        seats: &mut Seats<'_, L, Question>,
+        answers: &mut Answers,
+    ) -> Result<(), Stopped> {
+        let mut open = vec![Question::Critic, Question::Policy];
+        let mut answered = Vec::new();
+        loop {
+            while let Some(&question) = open.last()
+                && let Some(seat) = seats.vacant()
+            {
+                open.pop();
+                let (head, encoding) = match question {
+                    Question::Policy => (Head::advantage(mover), &self.encoding),
+                    Question::Critic => (Head::CRITIC, &self.sight),
+                };
+                let row = &mut seats.slot(seat).info_mut()[..encoding.info_len()];
+                encoding.encode(&self.game, state, mover, legal, row);
+                seats.ask(seat, head, question).await?;
+            }
+            if !seats.give_back_vacant() {
+                return Ok(());
+            }
+            seats.wait(&mut answered).await?;
+            for &seat in &answered {
+                let Some((question, slot)) = seats.take(seat) else {
+                    continue;
+                };
+                let (encoding, answer, info) = match question {
+                    Question::Policy => (&self.encoding, &mut answers.policy, &mut answers.info),
+                    Question::Critic => (&self.sight, &mut answers.critic, &mut answers.open),
+                };
+                answer.clear();
+                answer.extend_from_slice(&slot.answer()[..encoding.num_actions()]);
+                info.clear();
+                info.extend_from_slice(&slot.info()[..encoding.info_len()]);
+            }
+        }
+    }
+}
+
+/// A decision that was made.
+struct Decided<'a> {
+    mover: Player,
+    legal: ActionSet,
+    policy: &'a [f32],
+    action: usize,
+    standing: f64,
+}
+
+/// What a walk has recorded.
+struct Record<G: Game> {
+    samples: SampleArena,
+    critic: SampleArena,
+    steps: Vec<Step>,
+    /// By step: the action taken.
+    taken: Vec<usize>,
+    statistics: WalkStatistics<G>,
+    /// Scratch: a decision's advantages.
+    advantages: Vec<f32>,
+}
+
+impl<G: Game> Record<G> {
+    fn new<E: Encoding<G>>(walker: &GuidedWalker<G, E>) -> Self {
+        let arena = |encoding: &E| SampleArena::new(encoding.info_len(), encoding.num_actions());
+        Self {
+            samples: arena(&walker.encoding),
+            critic: arena(&walker.sight),
+            steps: Vec::new(),
+            taken: Vec::new(),
+            statistics: WalkStatistics::default(),
+            advantages: vec![0.0; walker.encoding.num_actions()],
+        }
+    }
+
+    /// Records a decision's samples, the critic's without its return.
+    fn decision(
+        &mut self,
+        decided: &Decided<'_>,
+        answers: &Answers,
+        update: &dyn Update,
+        strategy: bool,
+    ) {
+        let Decided {
+            mover,
+            legal,
+            policy,
+            action,
+            standing,
+        } = *decided;
+        let value: f32 = legal
+            .iter()
+            .map(|action| policy[action as usize] * answers.critic[action as usize])
+            .sum();
+        for action in legal.iter().map(usize::from) {
+            self.advantages[action] = answers.critic[action] - value;
+        }
+        let judged = Judged {
+            answer: &answers.policy,
+            advantages: &self.advantages,
+            legal,
+        };
+        let info = self.samples.push_info(&answers.info);
+        let target = self.samples.push_advantage(info, mover, legal, false, 0);
+        update.target(&judged, target);
+        let counts = &mut self.statistics.counts;
+        if strategy {
+            self.samples.push_strategy(info, mover, legal, policy, 0);
+            counts.strategy_samples += 1;
+        }
+        counts.requests += 2;
+        counts.decisions += 1;
+        counts.advantage_samples += 1;
+        counts.sampled_actions += 1;
+        let info = self.critic.push_info(&answers.open);
+        let taken = std::iter::once(action as u8).collect();
+        self.critic.push_advantage(info, mover, taken, false, 0);
+        self.taken.push(action);
+        self.steps.push(Step {
+            player: mover,
+            standing,
+            value: f64::from(value),
+        });
+    }
+
+    /// What the walk gives, once it has come to an end worth `end` to player 0.
+    fn finish(mut self, end: f64, lambda: f64) -> GuidedWalk<G> {
+        let returns = returns(&self.steps, end, lambda);
+        for (sample, (value, &action)) in returns.into_iter().zip(&self.taken).enumerate() {
+            self.critic.target_mut(sample)[action] = value as f32;
+        }
+        GuidedWalk {
+            samples: self.samples,
+            critic: self.critic,
+            statistics: self.statistics,
+        }
+    }
+}
