@@ -14,7 +14,8 @@ use coorl_async::{
         lost_cities::{ActionKind, FallbackProfile, LostCities},
     },
     inference::{
-        Engine, EngineThreads, Head, Job, Kernels, LaneNetworks, Lease, RowShape, StopFlag, Stopped,
+        Engine, EngineThreads, Head, HeadArchitectures, Job, Kernels, LaneNetworks, Lease,
+        RowShape, StopFlag, Stopped,
     },
     network::{self, Architecture},
     random::Randomness,
