@@ -5,6 +5,7 @@
 
 mod enumeration;
 mod exact;
+mod guided;
 mod network;
 mod recall;
 mod variance;
