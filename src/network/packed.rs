@@ -16,6 +16,7 @@
 mod color_set;
 mod layer;
 mod mlp;
+mod sparse;
 
 use super::{Activation, color_set::ColorSet};
 use color_set::PackedColorSet;
@@ -44,6 +45,8 @@ pub struct PackedScratch {
     term: Vec<f32>,
     /// Rows arranged by colour.
     arranged: Vec<f32>,
+    /// The inputs of a row that are not zero.
+    set: Vec<u32>,
 }
 
 impl PackedNetwork {

@@ -309,7 +309,11 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["at most 160", "rules.n_ranks = 30"],
         ),
         (
-            &["network.kind=color_shared", "game=leduc"],
+            &[
+                "network.kind=color_shared",
+                "game=leduc",
+                "evaluation.eval_every=0",
+            ],
             "network.kind",
             &["game = leduc (--set", "set network.kind to mlp"],
         ),

@@ -6,6 +6,7 @@
 use super::{
     PackedScratch, grown,
     layer::{LayerTask, PackedLayer, Rows, TILE},
+    sparse::{SparseLayer, SparseTask},
 };
 use crate::network::{
     blocks::Blocks,
@@ -20,6 +21,9 @@ const CHUNK: usize = 24;
 pub(super) struct PackedColorSet {
     info: Blocks,
     answer: Blocks,
+    /// From the common values to what the first layer adds to every colour, and from a colour's own values, most of which are zero.
+    first: (PackedLayer, SparseLayer),
+    /// The other layers.
     layers: Vec<SetLayer>,
     /// The answers of a colour.
     color: Option<PackedLayer>,
@@ -38,7 +42,10 @@ impl PackedColorSet {
     /// Packs the parts of `network`, in its layout's order, for vectors of `lanes` numbers.
     pub(super) fn new(network: &ColorSet, parts: &[&[f32]], lanes: usize) -> Self {
         let (layers, heads) = parts.split_at(LAYER * network.num_layers);
-        let layers = layers.chunks_exact(LAYER).map(|part| SetLayer {
+        let (first, others) = layers.split_at(LAYER);
+        let term = PackedLayer::new(first[1], first[2], lanes);
+        let own = SparseLayer::new(first[0], network.info.block, term.width);
+        let layers = others.chunks_exact(LAYER).map(|part| SetLayer {
             own: PackedLayer::new(part[0], &vec![0.0; part[2].len()], lanes),
             shared: PackedLayer::new(part[1], part[2], lanes),
         });
@@ -47,6 +54,7 @@ impl PackedColorSet {
         Self {
             info: network.info.clone(),
             answer: network.answer.clone(),
+            first: (term, own),
             layers: layers.collect(),
             color: (!color.is_empty()).then(|| pack(color)),
             common: (!common.is_empty()).then(|| [pack(&common[..2]), pack(&common[2..])]),
@@ -99,61 +107,93 @@ impl WithSimd for Chunk<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let PackedColorSet { info, layers, .. } = self.network;
-        let (colors, inputs) = (info.colors, info.len());
-        let count = self.rows.len() / inputs;
+        let (colors, width) = (info.colors, self.network.first.1.width);
+        let count = self.rows.len() / info.len();
+        let of_colors = count * colors * width;
         let PackedScratch {
             from,
             to,
             shared,
             term,
             arranged,
+            set,
         } = self.scratch;
         let rows = arrange(info, self.rows, arranged);
-        let mut own = Rows {
-            values: rows,
-            group: colors,
-            outer: inputs,
-            inner: info.block,
+        let (term, shared) = (grown(term, count * width), grown(shared, count * width));
+        let task = FirstLayer {
+            network: self.network,
+            rows,
+            count,
         };
-        let mut common = Rows::apart(&rows[colors * info.block..], inputs);
+        task.run(simd, set, term, grown(from, of_colors));
+        mean(&from[..of_colors], colors, width, shared);
         for (number, layer) in layers.iter().enumerate() {
-            let width = layer.own.width;
             let following = layers.get(number + 1);
             let task = LayerTask {
                 layer: &layer.shared,
-                rows: common,
+                rows: Rows::apart(shared, width),
                 count,
                 start: None,
                 rectify: false,
                 following: &layer.own.weights,
             };
-            task.run(simd, grown(term, count * width));
+            task.run(simd, term);
             let task = LayerTask {
                 layer: &layer.own,
-                rows: own,
+                rows: Rows::apart(from, width),
                 count: count * colors,
-                start: Some(Rows {
-                    values: term,
-                    group: colors,
-                    outer: width,
-                    inner: 0,
-                }),
+                start: Some(by_row(term, colors, width)),
                 rectify: true,
                 following: following.map_or(&[], |layer| &layer.shared.weights),
             };
-            task.run(simd, grown(to, count * colors * width));
+            task.run(simd, grown(to, of_colors));
             std::mem::swap(from, to);
-            mean(from, colors, width, grown(shared, count * width));
-            own = Rows::apart(from, width);
-            common = Rows::apart(shared, width);
+            mean(&from[..of_colors], colors, width, shared);
         }
-        Heads {
+        let heads = Heads {
             network: self.network,
-            own,
-            common,
+            own: Rows::apart(from, width),
+            common: Rows::apart(shared, width),
             count,
-        }
-        .run(simd, to, term, self.answers);
+        };
+        heads.run(simd, to, term, self.answers);
+    }
+}
+
+/// Some arranged rows through the first layer.
+struct FirstLayer<'a> {
+    network: &'a PackedColorSet,
+    rows: &'a [f32],
+    count: usize,
+}
+
+impl FirstLayer<'_> {
+    /// Fills `out` (`[count * colors, width]`) by way of `term` (`[count, width]`).
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S, set: &mut Vec<u32>, term: &mut [f32], out: &mut [f32]) {
+        let PackedColorSet { info, first, .. } = self.network;
+        let (common, own) = first;
+        let task = LayerTask {
+            layer: common,
+            rows: Rows::apart(&self.rows[info.colors * info.block..], info.len()),
+            count: self.count,
+            start: None,
+            rectify: false,
+            following: &own.weights,
+        };
+        task.run(simd, term);
+        let task = SparseTask {
+            layer: own,
+            rows: Rows {
+                values: self.rows,
+                group: info.colors,
+                outer: info.len(),
+                inner: info.block,
+            },
+            count: self.count * info.colors,
+            start: by_row(term, info.colors, own.width),
+        };
+        task.run(simd, set, out);
     }
 }
 
@@ -168,8 +208,9 @@ struct Heads<'a> {
 }
 
 impl Heads<'_> {
+    /// Fills `answers` by way of `to` and `pooled` (`[count, width]`).
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S, to: &mut Vec<f32>, term: &mut Vec<f32>, answers: &mut [f32]) {
+    fn run<S: Simd>(self, simd: S, to: &mut Vec<f32>, pooled: &mut [f32], answers: &mut [f32]) {
         let (answer, count) = (&self.network.answer, self.count);
         let colors = answer.colors;
         let task = |layer, rows, count, rectify| LayerTask {
@@ -193,7 +234,6 @@ impl Heads<'_> {
             }
         }
         if let Some([pool, layer]) = &self.network.common {
-            let pooled = grown(term, count * pool.width);
             task(pool, self.common, count, true).run(simd, pooled);
             let out = grown(to, count * layer.width);
             task(layer, Rows::apart(pooled, pool.width), count, false).run(simd, out);
@@ -204,6 +244,16 @@ impl Heads<'_> {
                 place(answer, row, colors * answer.block, &values[..answer.common]);
             }
         }
+    }
+}
+
+/// Rows of `width` numbers of which each is that of `colors` successive colours.
+fn by_row(values: &[f32], colors: usize, width: usize) -> Rows<'_> {
+    Rows {
+        values,
+        group: colors,
+        outer: width,
+        inner: 0,
     }
 }
 

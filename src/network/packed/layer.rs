@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
 
     /// The `length` numbers from `offset` on of each row from row `first` on.
     #[inline(always)]
-    fn parts<const ROWS: usize>(
+    pub(super) fn parts<const ROWS: usize>(
         &self,
         first: usize,
         offset: usize,
