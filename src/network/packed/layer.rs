@@ -76,14 +76,16 @@ impl<'a> Rows<'a> {
     ) -> [&'a [f32]; ROWS] {
         let mut start = first / self.group * self.outer + offset;
         let mut within = first % self.group;
-        std::array::from_fn(|_| {
-            let part = &self.values[start + within * self.inner..][..length];
+        // A loop: as a closure it would be a call of its own in the midst of the kernel.
+        let mut parts: [&[f32]; ROWS] = [&[]; ROWS];
+        for part in &mut parts {
+            *part = &self.values[start + within * self.inner..][..length];
             within += 1;
             if within == self.group {
                 (start, within) = (start + self.outer, 0);
             }
-            part
-        })
+        }
+        parts
     }
 }
 
@@ -178,7 +180,10 @@ impl<const ROWS: usize> WithSimd for RowsOf<'_, ROWS> {
         let rows: [&[f32]; ROWS] = tile.rows.parts(tile.first, 0, weights.len());
         let panel = VECTORS * S::F32_LANES;
         let start: [&[f32]; ROWS] = tile.start.parts(tile.first, tile.offset, panel);
-        let mut sums = start.map(|start| S::as_simd_f32s(start).0.as_chunks::<VECTORS>().0[0]);
+        let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+        for (sums, start) in sums.iter_mut().zip(start) {
+            *sums = S::as_simd_f32s(start).0.as_chunks::<VECTORS>().0[0];
+        }
         let (steps, rest) = weights.as_chunks::<STEP>();
         let stepped = rows.map(|row| row.as_chunks::<STEP>());
         let lines = tile.ahead.as_chunks::<LINE>().0;
