@@ -267,6 +267,7 @@ static KEYS: &[Key] = &[
     number("value_guided.exploration_final", 0.0, 1.0).or_null(),
     positive("value_guided.points_per_unit", 1e9),
     number("value_guided.win_bonus", 0.0, 1e6),
+    number("value_guided.cut_cost", 0.0, 1e6),
     number("value_guided.lambda", 0.0, 1.0),
     integer("value_guided.horizon_start", 0, COUNT).or_null(),
     number("value_guided.stop_probability", 0.0, 1.0),

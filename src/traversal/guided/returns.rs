@@ -14,7 +14,7 @@ pub(super) struct Step {
 
 /// TD(lambda) returns of the actions taken, one per step, each for its own player.
 ///
-/// With `r_i` the change of a player's standing from decision `i` to their next one (at last to `end`, player 0's value of the end), `v_i` the
+/// With `r_i` the change of a player's standing from decision `i` to their next one (at last to `end`, the player's value of the end), `v_i` the
 /// critic's value, and per player:
 ///
 /// ```text
@@ -22,8 +22,8 @@ pub(super) struct Step {
 /// ```
 ///
 /// (Sutton and Barto, Reinforcement Learning, 2nd edition, equation 12.18, without discount.)
-pub(super) fn returns(steps: &[Step], end: f64, lambda: f64) -> Vec<f64> {
-    /// What comes after a decision, for one player.
+pub(super) fn returns(steps: &[Step], end: [f64; 2], lambda: f64) -> Vec<f64> {
+    /// What comes after a decision, for one player and in their view.
     #[derive(Clone, Copy)]
     struct Next {
         standing: f64,
@@ -31,18 +31,19 @@ pub(super) fn returns(steps: &[Step], end: f64, lambda: f64) -> Vec<f64> {
         after: f64,
     }
     let sign = |player: Player| [1.0, -1.0][player.index()];
-    let mut next = [Next {
-        standing: end,
+    let mut next = end.map(|standing| Next {
+        standing,
         value: 0.0,
         after: 0.0,
-    }; 2];
+    });
     let mut found = vec![0.0; steps.len()];
     for (step, found) in steps.iter().zip(&mut found).rev() {
         let later = &mut next[step.player.index()];
-        let reward = sign(step.player) * (later.standing - step.standing);
+        let standing = sign(step.player) * step.standing;
+        let reward = later.standing - standing;
         *found = reward + (1.0 - lambda) * later.value + lambda * later.after;
         *later = Next {
-            standing: step.standing,
+            standing,
             value: step.value,
             after: *found,
         };
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn at_lambda_one_they_are_what_the_rest_of_the_game_brought() {
-        let found = returns(&steps(), 4.0, 1.0);
+        let found = returns(&steps(), [4.0, -4.0], 1.0);
         for (found, expected) in found.into_iter().zip([4.0, -3.0, 5.0, -2.0]) {
             assert!((found - expected).abs() < 1e-12);
         }
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn at_lambda_zero_the_next_value_of_the_player_stands_for_the_rest() {
-        let found = returns(&steps(), 4.0, 0.0);
+        let found = returns(&steps(), [4.0, -4.0], 0.0);
         // Player 0: from 0 to -1, then 0.5; from -1 to the end. Player 1: from -1 to -2, then 0.1; from -2 to -4.
         for (found, expected) in found.into_iter().zip([-0.5, -0.9, 5.0, -2.0]) {
             assert!((found - expected).abs() < 1e-12);
@@ -88,9 +89,9 @@ mod tests {
 
     #[test]
     fn in_between_they_are_the_recursion() {
-        let found = returns(&steps(), 4.0, 0.5);
+        let found = returns(&steps(), [4.0, -4.0], 0.5);
         assert!((found[0] - (-1.0 + 0.5 * 0.5 + 0.5 * 5.0)).abs() < 1e-12);
         assert!((found[1] - (-1.0 + 0.5 * 0.1 + 0.5 * -2.0)).abs() < 1e-12);
-        assert!(returns(&[], 1.0, 0.5).is_empty());
+        assert!(returns(&[], [1.0, -1.0], 0.5).is_empty());
     }
 }

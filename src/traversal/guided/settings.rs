@@ -14,6 +14,9 @@ pub struct Settings {
     pub points_per_unit: f64,
     /// What winning adds to the final value, in units; losing takes as much. 0 = points alone.
     pub win_bonus: f64,
+    /// What a game that is cut off (`traversal.max_depth`, `stop_probability`) takes from both players, in units, 0 or more. Not zero-sum: it
+    /// makes both of them finish. Off in evaluation.
+    pub cut_cost: f64,
     /// Share of later values in the critic's returns, TD(lambda), 0 to 1: 0 trusts its own next value, 1 the walk's end.
     pub lambda: f64,
     /// Plies after which a game may stop at any ply, worth what it would be if scored then; null = never. It keeps games from being drawn out
@@ -34,6 +37,7 @@ impl Default for Settings {
             exploration_final: None,
             points_per_unit: 1.0,
             win_bonus: 0.0,
+            cut_cost: 0.0,
             lambda: 0.95,
             horizon_start: None,
             stop_probability: 0.01,

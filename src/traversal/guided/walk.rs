@@ -146,12 +146,23 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         let counts = &mut record.statistics.counts;
         counts.endpoint(endpoint, depth, self.buckets);
         counts.max_depth_reached = depth;
-        let points = self.game.payoff(&state, Player::P0);
-        let bonus = self.settings.win_bonus
-            * points
+        let ends = self.ends(&state, endpoint);
+        Ok(record.finish(ends, self.settings.lambda))
+    }
+
+    /// What the end of a walk is worth to each player, in units.
+    fn ends(&self, state: &G::State, endpoint: Endpoint) -> [f64; 2] {
+        let cost = match endpoint {
+            Endpoint::Terminal => 0.0,
+            Endpoint::Depth | Endpoint::NodeLimit => self.settings.cut_cost,
+        };
+        Player::BOTH.map(|player| {
+            let points = self.game.payoff(state, player);
+            let won = points
                 .partial_cmp(&0.0)
-                .map_or(0.0, |order| order as i32 as f64);
-        Ok(record.finish(self.standing(&state) + bonus, self.settings.lambda))
+                .map_or(0.0, |order| f64::from(order as i8));
+            points / self.settings.points_per_unit + self.settings.win_bonus * won - cost
+        })
     }
 
     /// The mover, or why the walk ends here.
@@ -173,7 +184,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         Ok(mover)
     }
 
-    /// Player 0's value if the game were scored now, in units.
+    /// Player 0's value if the game were scored now, in units and without the bonus.
     fn standing(&self, state: &G::State) -> f64 {
         self.game.payoff(state, Player::P0) / self.settings.points_per_unit
     }
@@ -317,8 +328,8 @@ impl<G: Game> Record<G> {
         });
     }
 
-    /// What the walk gives, once it has come to an end worth `end` to player 0.
-    fn finish(mut self, end: f64, lambda: f64) -> GuidedWalk<G> {
+    /// What the walk gives, once it has come to an end worth `end` to each player.
+    fn finish(mut self, end: [f64; 2], lambda: f64) -> GuidedWalk<G> {
         let returns = returns(&self.steps, end, lambda);
         for (sample, (value, &action)) in returns.into_iter().zip(&self.taken).enumerate() {
             self.critic.target_mut(sample)[action] = value as f32;
