@@ -40,6 +40,9 @@ pub enum Purpose {
     Guided = 10,
     /// Which past policies of an average are kept, `(iteration, 0)`, and which play an evaluation: `(iteration, 1)`.
     Average = 9,
+    /// The deal and the players of one game of `coorl-async evaluate`, which no training meets: `(deal, 0)` the deal, `(deal, 1 + seat)` what
+    /// happens in the game where the policy has that seat.
+    Judgement = 11,
 }
 
 /// A ChaCha8 stream whose 256-bit key spells out the seed, the purpose and two coordinates.

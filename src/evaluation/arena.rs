@@ -2,12 +2,14 @@
 
 use super::diagnostics::Diagnosed;
 use super::pairing::Asking;
-use super::{Evaluated, GameError, GameRecord, OpponentReport, Pairing, Settings, Tally};
+use super::{
+    Deals, Evaluated, GameError, GameRecord, Opponent, OpponentReport, Pairing, Rival, Scripted,
+    Settings, Tally,
+};
 use crate::bots::{BotError, ScriptedGame};
 use crate::encoding::Encoding;
-use crate::game::Player;
-use crate::inference::{Engine, EngineError, Job, Lease, StopFlag, Stopped};
-use crate::random::{Purpose, Stream};
+use crate::game::{Game, Player};
+use crate::inference::{Engine, EngineError, Job, Lease, Set, StopFlag, Stopped};
 use std::sync::Arc;
 
 /// Why there is no evaluation. The cause is the error's source, not part of its message.
@@ -57,9 +59,8 @@ pub struct Arena<'a, G, E> {
 impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Arena<'_, G, E> {
     /// Plays `settings.games` games against each of `opponents`; reports come in their order.
     ///
-    /// Game `g` is dealt and played from the stream (seed, evaluation, `iteration`, `g`): all opponents meet the same deals, and another
-    /// iteration other ones. `settings.batch_size` games per opponent are in flight. `progress` is told the number of finished games
-    /// after each, of `opponents.len() * settings.games`.
+    /// Deal and chance of game `g` derive from `seed`, `deals` and `g`: all opponents meet the same deals. `settings.batch_size` games per
+    /// opponent are in flight. `progress` is told the number of finished games after each, of `opponents.len() * settings.games`.
     ///
     /// # Errors
     /// A setting of 0, an unknown opponent, the first game (by number) that could not go on, or whatever stopped the engine. Nothing is
@@ -67,41 +68,60 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Arena<'_, G, E> {
     pub fn evaluate(
         &self,
         opponents: &[impl AsRef<str>],
-        iteration: u32,
+        deals: Deals,
+        stop: &StopFlag,
+        progress: impl FnMut(usize),
+    ) -> Result<Vec<OpponentReport>, EvaluationError> {
+        check(self.settings)?;
+        let names: Vec<_> = opponents.iter().map(AsRef::as_ref).collect();
+        let bots = names.iter().map(|name| self.game.bot(name).map(Scripted));
+        let bots = bots.collect::<Result<Vec<_>, _>>()?;
+        self.play(&names, bots, deals, stop, progress)
+    }
+
+    /// Plays `settings.games` games against another policy, whose heads are in the engine's second set, under the name `name`. Otherwise as
+    /// [`Arena::evaluate`].
+    ///
+    /// # Errors
+    /// As [`Arena::evaluate`].
+    pub fn head_to_head<R: Encoding<G>>(
+        &self,
+        name: &str,
+        rival: Rival<R>,
+        deals: Deals,
+        stop: &StopFlag,
+        progress: impl FnMut(usize),
+    ) -> Result<Vec<OpponentReport>, EvaluationError> {
+        check(self.settings)?;
+        self.play(&[name], vec![rival], deals, stop, progress)
+    }
+
+    fn play<O: Opponent<G>>(
+        &self,
+        names: &[&str],
+        opponents: Vec<O>,
+        deals: Deals,
         stop: &StopFlag,
         mut progress: impl FnMut(usize),
     ) -> Result<Vec<OpponentReport>, EvaluationError> {
         let settings = self.settings;
-        for (key, value) in [
-            ("games", settings.games),
-            ("max_steps", settings.max_steps),
-            ("batch_size", settings.batch_size),
-        ] {
-            if value == 0 {
-                return Err(EvaluationError::NotPositive { key });
-            }
-        }
-        let names = opponents.iter().map(AsRef::as_ref);
-        let bots = names.clone().map(|name| self.game.bot(name));
-        let job = EvaluationJob {
-            game: self.game.clone(),
-            encoding: self.encoding.clone(),
-            opponents: bots.collect::<Result<_, _>>()?,
-            policy: self.policy,
-            settings: settings.clone(),
-            seed: self.seed,
-            iteration,
-        };
-        let mut tallies: Vec<_> = names.map(Tally::<G, G::Diagnostics>::new).collect();
+        let tally = |name: &&str| Tally::<G, G::Diagnostics>::new(*name).on(deals);
+        let mut tallies: Vec<_> = names.iter().map(tally).collect();
         let mut failed = None;
-        let count = opponents.len() * settings.games;
-        let in_flight = opponents
-            .len()
-            .saturating_mul(settings.batch_size)
-            .min(count);
+        let count = names.len() * settings.games;
+        let in_flight = names.len().saturating_mul(settings.batch_size).min(count);
         if count == 0 {
             return Ok(Vec::new());
         }
+        let job = EvaluationJob {
+            game: self.game.clone(),
+            encoding: self.encoding.clone(),
+            opponents,
+            policy: self.policy,
+            settings: settings.clone(),
+            seed: self.seed,
+            deals,
+        };
         self.engine
             .run(Arc::new(job), count, in_flight, stop, |index, played| {
                 match played {
@@ -114,7 +134,7 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Arena<'_, G, E> {
         match failed {
             None => Ok(tallies.iter().map(Tally::report).collect()),
             Some((index, source)) => Err(EvaluationError::Game {
-                opponent: opponents[index / settings.games].as_ref().to_owned(),
+                opponent: names[index / settings.games].to_owned(),
                 game: index % settings.games,
                 source,
             }),
@@ -122,38 +142,51 @@ impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Arena<'_, G, E> {
     }
 }
 
+fn check(settings: &Settings) -> Result<(), EvaluationError> {
+    let values = [
+        ("games", settings.games),
+        ("max_steps", settings.max_steps),
+        ("batch_size", settings.batch_size),
+    ];
+    match values.into_iter().find(|(_, value)| *value == 0) {
+        Some((key, _)) => Err(EvaluationError::NotPositive { key }),
+        None => Ok(()),
+    }
+}
+
 /// Game `g` against opponent `o` is repetition `o * games + g`.
-struct EvaluationJob<G: ScriptedGame, E> {
+struct EvaluationJob<G, E, O> {
     game: G,
     encoding: E,
-    opponents: Vec<G::Bot>,
+    opponents: Vec<O>,
     policy: Evaluated,
     settings: Settings,
     seed: u64,
-    iteration: u32,
+    deals: Deals,
 }
 
-impl<G: ScriptedGame + Diagnosed, E: Encoding<G>> Job for EvaluationJob<G, E> {
+impl<G: Game + Diagnosed, E: Encoding<G>, O: Opponent<G>> Job for EvaluationJob<G, E, O> {
     type Output = Result<GameRecord<G::Diagnostics>, GameError>;
 
     async fn run(&self, index: usize, lease: &mut Lease) -> Result<Self::Output, Stopped> {
         let (opponent, number) = (index / self.settings.games, index % self.settings.games);
+        let opponent = &self.opponents[opponent];
         let pairing = Pairing {
             game: &self.game,
             encoding: &self.encoding,
             reading: self.policy.reading(),
-            opponent: &self.opponents[opponent],
+            opponent,
             settings: &self.settings,
         };
-        let stream = Stream::new(
-            self.seed,
-            Purpose::Evaluation,
-            u64::from(self.iteration),
-            number as u64,
-        );
-        let head = self.policy.head(number, Player::from_parity(number));
-        let mut source = Asking { lease, head };
-        match pairing.play(number, stream, &mut source).await {
+        let (deal, seat) = (self.deals.deal_of(number), Player::from_parity(number));
+        let own = self.policy.head(deal, seat);
+        let other = opponent.head(deal, seat.opponent());
+        let mut source = Asking {
+            lease,
+            heads: [own, other.map_or(own, |head| head.of_set(Set::Second))],
+        };
+        let (state, stream) = self.deals.deal(&self.game, self.seed, number);
+        match pairing.play_on(number, state, stream, &mut source).await {
             Err(GameError::Stopped(stopped)) => Err(stopped),
             played => Ok(played),
         }

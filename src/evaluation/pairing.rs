@@ -1,7 +1,8 @@
 //! One evaluation game as a suspendable future.
 
-use super::{OnMaxSteps, PolicyMode, Reading, Settings, diagnostics::GameDiagnostics};
-use crate::bots::Bot;
+use super::{
+    OnMaxSteps, Opponent, Position, Reading, Settings, diagnostics::GameDiagnostics, opponent::Eyes,
+};
 use crate::encoding::Encoding;
 use crate::game::{Action, Game, Player};
 use crate::inference::{Head, Lease, Stopped};
@@ -9,29 +10,39 @@ use crate::random::Stream;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// Where the answers of the evaluated policy's network come from: a leased slot, or a stand-in.
+/// Whose network is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The evaluated policy's.
+    Policy,
+    /// The opponent's.
+    Opponent,
+}
+
+/// Where the answers of networks come from: a leased slot, or a stand-in.
 pub trait PolicySource: Send {
-    /// The info state row (`[info_len]`) to encode into.
+    /// The info state row to encode into, at least as long as the encodings of both sides ask for.
     fn info_mut(&mut self) -> &mut [f32];
-    /// The network's answer (`[actions]`, illegal entries included) to the info state row.
+    /// The answer of a side's network to the info state row, at least as long as its encoding has actions, illegal entries included.
     ///
     /// # Errors
     /// [`Stopped`] when nobody answers any more.
-    fn answer(&mut self) -> impl Future<Output = Result<&[f32], Stopped>> + Send;
+    fn answer(&mut self, side: Side) -> impl Future<Output = Result<&[f32], Stopped>> + Send;
 }
 
-/// A slot whose rows go to one head.
+/// A slot whose rows go to the head of the side that asks.
 pub(super) struct Asking<'a> {
     pub(super) lease: &'a mut Lease,
-    pub(super) head: Head,
+    /// By side.
+    pub(super) heads: [Head; 2],
 }
 
 impl PolicySource for Asking<'_> {
     fn info_mut(&mut self) -> &mut [f32] {
         self.lease.info_mut()
     }
-    async fn answer(&mut self) -> Result<&[f32], Stopped> {
-        self.lease.request(self.head).await?;
+    async fn answer(&mut self, side: Side) -> Result<&[f32], Stopped> {
+        self.lease.request(self.heads[side as usize]).await?;
         Ok(self.lease.answer())
     }
 }
@@ -64,7 +75,8 @@ pub enum Outcome {
     Loss,
 }
 
-/// Time spent in the pieces of a game, or summed over games. Every piece but `network` runs on one thread without a break.
+/// Time spent in the pieces of a game, or summed over games. Every piece but `network` (and a network as `opponent`) runs on one thread
+/// without a break.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     /// Legal actions of the policy's turns.
@@ -75,7 +87,7 @@ pub struct Times {
     pub network: Duration,
     /// From an answer to an action.
     pub postprocess: Duration,
-    /// The opponent's decisions.
+    /// The opponent's decisions; of a network, waiting for its answers included.
     pub opponent: Duration,
     /// Applying actions.
     pub apply: Duration,
@@ -127,7 +139,7 @@ pub struct GameRecord<D> {
 }
 
 impl<D: Default> GameRecord<D> {
-    fn new(policy: Player) -> Self {
+    pub(super) fn new(policy: Player) -> Self {
         let now = Instant::now();
         Self {
             policy,
@@ -153,13 +165,13 @@ impl<D> GameRecord<D> {
 }
 
 /// Reads the clock once per piece: the time since the last reading.
-struct Lap(Instant);
+pub(super) struct Lap(Instant);
 
 impl Lap {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self(Instant::now())
     }
-    fn add_to(&mut self, total: &mut Duration) {
+    pub(super) fn add_to(&mut self, total: &mut Duration) {
         let now = Instant::now();
         *total += now - self.0;
         self.0 = now;
@@ -168,7 +180,7 @@ impl Lap {
 
 /// The evaluated policy and its opponent at one table.
 #[derive(Debug)]
-pub struct Pairing<'a, G, E, B> {
+pub struct Pairing<'a, G, E, O> {
     /// The rules.
     pub game: &'a G,
     /// The policy's eyes and hands.
@@ -176,17 +188,16 @@ pub struct Pairing<'a, G, E, B> {
     /// How the policy's answers are read.
     pub reading: Reading,
     /// The opponent.
-    pub opponent: &'a B,
+    pub opponent: &'a O,
     /// `max_steps`, `on_max_steps` and `policy` are read.
     pub settings: &'a Settings,
 }
 
-impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
-    /// Plays game `number`: the policy sits in seat `number % 2`; the deal, then both players' chance, come from `stream`. The deck is
-    /// taken as it lies.
+impl<G: Game, E: Encoding<G>, O: Opponent<G>> Pairing<'_, G, E, O> {
+    /// Plays game `number` from a deal that comes from `stream`, as the players' chance does after it: see [`Pairing::play_on`].
     ///
     /// # Errors
-    /// [`GameError::Stopped`] when `source` stops answering, [`GameError::NoDecision`] when no action follows from an answer.
+    /// As [`Pairing::play_on`].
     pub async fn play<D, S>(
         &self,
         number: usize,
@@ -197,18 +208,45 @@ impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
         D: GameDiagnostics<G>,
         S: PolicySource,
     {
+        let state = self.game.deal(&mut stream);
+        self.play_on(number, state, stream, source).await
+    }
+
+    /// Plays game `number` from `state`: the policy sits in seat `number % 2`; the players' chance comes from `stream`. The deck is taken
+    /// as it lies.
+    ///
+    /// # Errors
+    /// [`GameError::Stopped`] when `source` stops answering, [`GameError::NoDecision`] when no action follows from an answer.
+    pub async fn play_on<D, S>(
+        &self,
+        number: usize,
+        mut state: G::State,
+        mut stream: Stream,
+        source: &mut S,
+    ) -> Result<GameRecord<D>, GameError>
+    where
+        D: GameDiagnostics<G>,
+        S: PolicySource,
+    {
         let mut record = GameRecord::<D>::new(Player::from_parity(number));
-        let mut state = self.game.deal(&mut stream);
         while record.plies() < self.settings.max_steps {
             let Some(mover) = self.game.mover(&state) else {
                 break;
             };
+            let position = Position {
+                game: self.game,
+                state: &state,
+                mover,
+                ply: record.plies(),
+                mode: self.settings.policy,
+            };
             let action = if mover == record.policy {
-                self.policy_turn(&state, &mut record, &mut stream, source)
+                self.policy_turn(&position, &mut record, &mut stream, source)
                     .await?
             } else {
                 let mut lap = Lap::start();
-                let action = self.opponent.act(self.game, &state, &mut stream);
+                let turn = self.opponent.turn(&position, &mut stream, source);
+                let action = turn.await?;
                 record.opponent_turns += 1;
                 lap.add_to(&mut record.times.opponent);
                 action
@@ -221,10 +259,10 @@ impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
         Ok(record)
     }
 
-    /// Encodes, asks, decides; the game action id of the decision.
+    /// Decides and watches; the game action id of the decision.
     async fn policy_turn<D, S>(
         &self,
-        state: &G::State,
+        position: &Position<'_, G>,
         record: &mut GameRecord<D>,
         stream: &mut Stream,
         source: &mut S,
@@ -233,28 +271,20 @@ impl<G: Game, E: Encoding<G>, B: Bot<G>> Pairing<'_, G, E, B> {
         D: GameDiagnostics<G>,
         S: PolicySource,
     {
+        let eyes = Eyes {
+            encoding: self.encoding,
+            reading: self.reading,
+            side: Side::Policy,
+        };
+        let times = &mut record.times;
+        let decided = eyes.decide(position, stream, source, times).await?;
         let mut lap = Lap::start();
-        let legal = self.encoding.legal_actions(self.game, state);
-        lap.add_to(&mut record.times.legal_mask);
-        // A slot may be longer: it serves other heads, too.
-        let row = &mut source.info_mut()[..self.encoding.info_len()];
-        self.encoding
-            .encode(self.game, state, record.policy, legal, row);
-        lap.add_to(&mut record.times.encoding);
-        let answer = &source.answer().await?[..self.encoding.num_actions()];
-        lap.add_to(&mut record.times.network);
-        let mode: PolicyMode = self.settings.policy;
-        let ply = record.plies();
-        let decision = mode
-            .decide(self.reading, answer, legal, stream)
-            .ok_or(GameError::NoDecision { ply })?;
-        let action = self.encoding.to_game(self.game, state, decision.action);
-        lap.add_to(&mut record.times.postprocess);
-        record.diagnostics.record_decision(self.game, state, action);
-        record.entropy += decision.entropy;
+        let diagnostics = &mut record.diagnostics;
+        diagnostics.record_decision(self.game, position.state, decided.action);
+        record.entropy += decided.entropy;
         record.policy_turns += 1;
         lap.add_to(&mut record.times.diagnostics);
-        Ok(action)
+        Ok(decided.action)
     }
 
     fn score<D: GameDiagnostics<G>>(&self, state: &G::State, record: &mut GameRecord<D>) {

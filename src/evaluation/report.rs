@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// | `games`, `wins0`, `wins1`, `draws`, `max_step_timeouts` | games; timeouts are counted among the first three as `on_max_steps` says |
 /// | `win_rate0`, `win_rate1`, `draw_rate` | share of the games |
 /// | `win_rate0_low`, `win_rate0_high` | 95 % Wilson interval of `win_rate0` |
-/// | `avg_score_diff0`, `avg_score_diff0_se` | mean final score difference and its standard error, points |
+/// | `avg_score_diff0`, `avg_score_diff0_se` | mean final score difference and its standard error (mirrored games: of the means by deal), points |
 /// | `avg_game_length`, `policy_turns`, `opponent_turns` | plies: mean per game; totals |
 /// | `policy_entropy` | mean over the policy's decisions, nats |
 /// | `elapsed_seconds` | wall time from the first deal to the last score; opponents overlap |
@@ -72,10 +72,15 @@ pub fn table(reports: &[OpponentReport]) -> String {
     ];
     let mut rows = vec![header.map(String::from)];
     rows.extend(reports.iter().map(row));
+    aligned(&rows)
+}
+
+/// Lines of columns two blanks apart: the first one's cells to the left, the others' to the right.
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: [usize; 9] = std::array::from_fn(|column| width(column).unwrap_or(0));
+    let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or(0));
     let mut text = String::new();
-    for row in &rows {
+    for row in rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row.iter().zip(widths).skip(1) {
             // Writing to a string cannot fail.

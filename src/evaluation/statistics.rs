@@ -1,7 +1,7 @@
 //! The few statistics evaluation reports.
 
 /// The 97.5 % quantile of the standard normal distribution.
-const Z95: f64 = 1.959_963_984_540_054;
+pub(super) const Z95: f64 = 1.959_963_984_540_054;
 
 /// The arithmetic mean, 0 of nothing.
 pub fn mean(values: &[f64]) -> f64 {

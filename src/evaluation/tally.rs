@@ -3,7 +3,7 @@
 use super::diagnostics::GameDiagnostics;
 use super::report::OpponentReport;
 use super::statistics::{mean, standard_error, wilson95};
-use super::{GameRecord, Outcome, Times};
+use super::{Deals, GameRecord, Outcome, Times};
 use crate::game::Game;
 use std::{marker::PhantomData, time::Instant};
 
@@ -19,6 +19,7 @@ pub struct Tally<G, D> {
     opponent_turns: u64,
     entropy: f64,
     score_diffs: Vec<f64>,
+    games_per_deal: usize,
     diagnostics: D,
     times: Times,
     span: Option<(Instant, Instant)>,
@@ -38,11 +39,18 @@ impl<G: Game, D: GameDiagnostics<G>> Tally<G, D> {
             opponent_turns: 0,
             entropy: 0.0,
             score_diffs: Vec::new(),
+            games_per_deal: 1,
             diagnostics: D::default(),
             times: Times::default(),
             span: None,
             game: PhantomData,
         }
+    }
+
+    /// The same for games on `deals`: those on one deal are one observation of the score difference.
+    pub fn on(mut self, deals: Deals) -> Self {
+        self.games_per_deal = deals.games_per_deal();
+        self
     }
 
     /// Adds a game.
@@ -87,7 +95,9 @@ impl<G: Game, D: GameDiagnostics<G>> Tally<G, D> {
         out("win_rate0_low", low);
         out("win_rate0_high", high);
         out("avg_score_diff0", mean(&self.score_diffs));
-        out("avg_score_diff0_se", standard_error(&self.score_diffs));
+        let observed = self.score_diffs.chunks(self.games_per_deal).map(mean);
+        let error = standard_error(&observed.collect::<Vec<_>>());
+        out("avg_score_diff0_se", error);
         out(
             "avg_game_length",
             share(self.policy_turns + self.opponent_turns),

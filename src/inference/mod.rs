@@ -16,6 +16,7 @@ mod engine;
 mod executor;
 mod lane;
 mod networks;
+mod sets;
 mod shared;
 mod slots;
 mod start;
@@ -24,6 +25,7 @@ mod torch;
 
 pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
 pub use networks::{HeadArchitectures, HeadWeights, LaneNetworks};
+pub use sets::{NetworkSets, Set};
 pub use slots::{Lease, RowShape, Stopped};
 pub use start::CpuNetworks;
 pub use statistics::BatchStatistics;

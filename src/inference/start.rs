@@ -2,7 +2,7 @@
 
 use super::{
     Engine, EngineError, EngineThreads, Head, HeadArchitectures, HeadWeights, Kernels,
-    LaneNetworks, NetworkControl, Settings,
+    LaneNetworks, NetworkControl, RowShape, Settings,
 };
 use crate::network::TensorError;
 
@@ -37,20 +37,30 @@ impl CpuNetworks<'_> {
         settings: &Settings,
         capacity: usize,
     ) -> Result<(Engine, NetworkControl<LaneNetworks>), EngineError> {
-        let threads = EngineThreads {
+        let lane = || self.lane(settings.max_batch);
+        Engine::start(settings, self.shape(), capacity, self.threads(), lane)
+    }
+
+    pub(super) fn shape(&self) -> RowShape {
+        self.architectures.row_shape()
+    }
+
+    pub(super) fn threads(&self) -> EngineThreads {
+        EngineThreads {
             workers: self.workers,
             lanes: self.workers,
             // A lane's kernels are single-threaded: the lanes share the cores among them.
             prepare: || tch::set_num_threads(1),
-        };
-        let shape = self.architectures.row_shape();
-        Engine::start(settings, shape, capacity, threads, || {
-            LaneNetworks::new(
-                self.architectures,
-                self.kernels,
-                settings.max_batch,
-                self.deterministic,
-            )
-        })
+        }
+    }
+
+    /// The networks of one lane, without weights.
+    pub(super) fn lane(&self, max_batch: usize) -> Result<LaneNetworks, String> {
+        LaneNetworks::new(
+            self.architectures,
+            self.kernels,
+            max_batch,
+            self.deterministic,
+        )
     }
 }

@@ -4,7 +4,7 @@ use crate::players::{Patient, Shadow};
 use crate::{classic, play, report, settings};
 use coorl_async::bots::{BotError, ScriptedGame};
 use coorl_async::evaluation::{
-    Arena, Evaluated, EvaluationError, GameError, OnMaxSteps, OpponentReport, Settings,
+    Arena, Deals, Evaluated, EvaluationError, GameError, OnMaxSteps, OpponentReport, Settings,
 };
 use coorl_async::game::lost_cities::LostCities;
 use coorl_async::inference::{
@@ -98,7 +98,9 @@ fn evaluate(
         seed: 17,
     };
     let mut finished = Vec::new();
-    let reports = arena.evaluate(opponents, 3, stop, |count| finished.push(count))?;
+    let reports = arena.evaluate(opponents, Deals::Fresh { iteration: 3 }, stop, |count| {
+        finished.push(count)
+    })?;
     assert!(
         finished
             .into_iter()

@@ -9,7 +9,7 @@ mod timeouts;
 use coorl_async::bots::Bot;
 use coorl_async::evaluation::{
     ExpeditionDiagnostics, GameError, GameRecord, OnMaxSteps, OpponentReport, Pairing, PolicyMode,
-    Reading, Settings, Tally, table,
+    Reading, Scripted, Settings, Tally, table,
 };
 use coorl_async::game::lost_cities::{LostCities, Rules};
 use coorl_async::game::{Game, Player};
@@ -63,7 +63,7 @@ fn play(
         game,
         encoding: &encoding,
         reading: Reading::Logits,
-        opponent,
+        opponent: &Scripted(opponent.clone()),
         settings,
     };
     block_on(pairing.play(number, stream(number), &mut Echo::new())).unwrap()
@@ -309,7 +309,7 @@ fn a_stopped_source_and_a_broken_answer_end_the_game_with_an_error() {
         game: &game,
         encoding: &encoding,
         reading: Reading::Logits,
-        opponent: &Endless,
+        opponent: &Scripted(Endless),
         settings: &limits,
     };
     let play = |answers: &[f32]| {

@@ -3,7 +3,7 @@
 use coorl_async::{
     bots::Bot,
     encoding::Encoding,
-    evaluation::PolicySource,
+    evaluation::{PolicySource, Side},
     game::lost_cities::{LostCities, Phase, State},
     game::{Action, ActionSet, Game, Player},
     inference::Stopped,
@@ -124,7 +124,7 @@ impl PolicySource for Echo {
     fn info_mut(&mut self) -> &mut [f32] {
         &mut self.0
     }
-    async fn answer(&mut self) -> Result<&[f32], Stopped> {
+    async fn answer(&mut self, _: Side) -> Result<&[f32], Stopped> {
         Ok(&self.0)
     }
 }
@@ -139,7 +139,7 @@ impl PolicySource for Canned {
     fn info_mut(&mut self) -> &mut [f32] {
         &mut self.row
     }
-    async fn answer(&mut self) -> Result<&[f32], Stopped> {
+    async fn answer(&mut self, _: Side) -> Result<&[f32], Stopped> {
         self.row = self.answers.pop_front().ok_or(Stopped)?;
         Ok(&self.row)
     }

@@ -3,7 +3,7 @@
 use super::Trainer;
 use crate::{
     encoding::Encoding,
-    evaluation::{Arena, OpponentReport},
+    evaluation::{Arena, Deals, OpponentReport},
     inference::StopFlag,
     random::{Purpose, Stream},
     training::{
@@ -72,9 +72,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             settings: &self.config.evaluation,
             seed: self.config.run.seed,
         };
-        let reports = arena.evaluate(opponents, iteration, stop, |games| {
-            watcher.advance(games, 0)
-        })?;
+        let deals = Deals::Fresh { iteration };
+        let reports = arena.evaluate(opponents, deals, stop, |games| watcher.advance(games, 0))?;
         // What the executor counted belongs to the games, not to the next iteration's walks.
         drop(self.engine.take_statistics());
         Ok(reports)

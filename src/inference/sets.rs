@@ -1,0 +1,165 @@
+//! Networks of up to two architectures behind one engine, for policies that meet each other.
+
+use super::{
+    CpuNetworks, Engine, EngineError, EngineThreads, Head, HeadWeights, LaneNetworks, Network,
+    NetworkControl, RowShape, Settings,
+};
+use crate::network::TensorError;
+
+/// The first head of the second set.
+const SECOND: u8 = 128;
+
+impl Head {
+    /// The most pairs of snapshots that a set has room for.
+    pub const SNAPSHOTS_IN_SET: usize = 60;
+
+    /// This head (below 128) in set 0 or 1.
+    pub const fn of_set(self, set: Set) -> Head {
+        match set {
+            Set::First => self,
+            Set::Second => Head(self.0 + SECOND),
+        }
+    }
+
+    fn set(self) -> (Set, Head) {
+        match self.0.checked_sub(SECOND) {
+            None => (Set::First, self),
+            Some(number) => (Set::Second, Head(number)),
+        }
+    }
+}
+
+/// One of the two sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// Heads as they are.
+    First,
+    /// Heads from 128 on.
+    Second,
+}
+
+/// The networks of one lane, in one or two sets, each with lengths of its own.
+///
+/// Rows are as long as the longest: a set reads the beginning of the info state and writes the beginning of the answer.
+pub struct NetworkSets {
+    first: LaneNetworks,
+    /// Only where there are two: what rows look like, and the second set.
+    second: Option<Second>,
+}
+
+struct Second {
+    networks: LaneNetworks,
+    /// Lengths by set, and the longest of each.
+    shapes: [RowShape; 2],
+    widest: RowShape,
+    /// `[staged rows, widest.info_len]`.
+    stage: Vec<f32>,
+    /// `[staged rows, widest.actions]`.
+    answers: Vec<f32>,
+}
+
+impl NetworkSets {
+    /// Starts an engine with `capacity` slots for the networks of `first` and perhaps `second`; no head has weights yet. The threads are
+    /// those of `first`.
+    ///
+    /// # Errors
+    /// As [`Engine::start`].
+    pub fn start(
+        first: CpuNetworks<'_>,
+        second: Option<CpuNetworks<'_>>,
+        settings: &Settings,
+        capacity: usize,
+    ) -> Result<(Engine, NetworkControl<Self>), EngineError> {
+        let own = first.shape();
+        let shapes = [own, second.map_or(own, |second| second.shape())];
+        let widest = RowShape {
+            info_len: shapes[0].info_len.max(shapes[1].info_len),
+            actions: shapes[0].actions.max(shapes[1].actions),
+        };
+        let build = || {
+            let other = second.map(|second| second.lane(settings.max_batch));
+            let networks = other.transpose()?;
+            Ok(Self {
+                first: first.lane(settings.max_batch)?,
+                second: networks.map(|networks| Second {
+                    networks,
+                    shapes,
+                    widest,
+                    stage: Vec::new(),
+                    answers: Vec::new(),
+                }),
+            })
+        };
+        let threads: EngineThreads = first.threads();
+        Engine::start(settings, widest, capacity, threads, build)
+    }
+
+    /// Gives `head` of a set its weights.
+    ///
+    /// # Errors
+    /// As [`LaneNetworks::load`]; a set that is not there.
+    pub fn load(&mut self, set: Set, head: Head, weights: &HeadWeights) -> Result<(), TensorError> {
+        if head.0 >= SECOND {
+            return Err(TensorError::new(format!("head {} is beyond a set", head.0)));
+        }
+        match (set, &mut self.second) {
+            (Set::First, _) => self.first.load(head, weights),
+            (Set::Second, Some(second)) => second.networks.load(head, weights),
+            (Set::Second, None) => Err(TensorError::new("there is no second set of networks")),
+        }
+    }
+}
+
+impl Network for NetworkSets {
+    fn stage(&mut self, rows: usize) -> &mut [f32] {
+        match &mut self.second {
+            None => self.first.stage(rows),
+            Some(second) => second.stage(rows),
+        }
+    }
+
+    fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String> {
+        match (&mut self.second, head.set()) {
+            (None, (Set::First, head)) => self.first.run(head, rows),
+            (None, (Set::Second, _)) => Err(format!("head {} has no networks", head.0)),
+            (Some(second), (set, head)) => second.run(&mut self.first, set, head, rows),
+        }
+    }
+}
+
+impl Second {
+    fn stage(&mut self, rows: usize) -> &mut [f32] {
+        let length = rows * self.widest.info_len;
+        if self.stage.len() < length {
+            self.stage.resize(length, 0.0);
+        }
+        &mut self.stage[..length]
+    }
+
+    /// Narrows the staged rows to the set's length, runs them, and widens the answers.
+    fn run(
+        &mut self,
+        first: &mut LaneNetworks,
+        set: Set,
+        head: Head,
+        rows: usize,
+    ) -> Result<&[f32], String> {
+        let shape = self.shapes[set as usize];
+        let networks = match set {
+            Set::First => first,
+            Set::Second => &mut self.networks,
+        };
+        let wide = self.stage.chunks_exact(self.widest.info_len);
+        let narrow = networks.stage(rows).chunks_exact_mut(shape.info_len);
+        for (narrow, wide) in narrow.zip(wide) {
+            narrow.copy_from_slice(&wide[..shape.info_len]);
+        }
+        let narrow = networks.run(head, rows)?;
+        self.answers.resize(rows * self.widest.actions, 0.0);
+        let wide = self.answers.chunks_exact_mut(self.widest.actions);
+        for (wide, narrow) in wide.zip(narrow.chunks_exact(shape.actions)) {
+            wide[..shape.actions].copy_from_slice(narrow);
+        }
+        Ok(&self.answers)
+    }
+}
