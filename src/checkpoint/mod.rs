@@ -122,3 +122,10 @@ pub struct Checkpoint {
     /// Whatever else is worth reading off a checkpoint.
     pub metrics: serde_json::Map<String, serde_json::Value>,
 }
+
+impl Checkpoint {
+    /// The network of a name.
+    pub fn network(&self, name: &str) -> Option<&NetworkState> {
+        self.networks.iter().find(|network| network.name == name)
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! argv --clap--> Cli --run--> train   config + folder + log --> training::Session --> exit code 0, 1 or 130
+//!                        |--> evaluate  checkpoint --> evaluation::Judge --> table or JSON; exit code 0, 1 or 130
 //!                        |--> tune    configuration + grid --> tuning::Sweep --> table, files; exit code 0, 1 or 130
 //!                        |--> profile the same under a sampler, or the network alone
 //!                        |--> config  the settings, each with where it came from
@@ -10,6 +11,7 @@
 
 pub mod config;
 pub mod doctor;
+pub mod evaluate;
 mod games;
 pub mod profile;
 pub mod train;
@@ -47,6 +49,17 @@ pub enum Command {
     /// The first Ctrl-C stops the run and saves the state after its last complete iteration; the second leaves at once. Exit code: 0
     /// when the run came to its end, 130 after Ctrl-C, 1 after an error.
     Train(train::TrainArgs),
+    /// Plays what a run learned against the scripted opponents, or against another run
+    ///
+    /// Each deal is played twice, with seats exchanged, and no training has met these deals. The same command prints the same numbers.
+    /// Examples:
+    ///
+    ///   coorl-async evaluate runs/tmp/2026-01-31_140559_quick
+    ///
+    ///   coorl-async evaluate runs/strong --against runs/tmp/2026-01-31_140559_quick/iteration_00050 --policy sampled
+    ///
+    /// Exit code: 0 when all games were played, 130 after Ctrl-C, 1 after an error.
+    Evaluate(evaluate::EvaluateArgs),
     /// Finds the batching that makes this machine walk fastest
     ///
     /// Walks an iteration's walks again and again, with every timeout, batch size and number of walks in flight in turn, and recommends
@@ -100,6 +113,7 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Train(args) => train::run(&args, self.log_format),
+            Command::Evaluate(args) => evaluate::run(&args, self.log_format),
             Command::Tune(args) => tune::run(&args, self.log_format),
             Command::Profile(command) => profile::run(&command, self.log_format),
             Command::Config(args) => config::run(&args).map(|()| ExitCode::SUCCESS),

@@ -107,7 +107,8 @@ fn sources(args: &TrainArgs, resumption: Option<&Resumption>) -> ConfigArgs {
     sources
 }
 
-fn find_resumption(path: &Path) -> anyhow::Result<Resumption> {
+/// The checkpoint at `path`, and the folder of its run.
+pub(super) fn find_resumption(path: &Path) -> anyhow::Result<Resumption> {
     let found = locate(path)?;
     let checkpoint = Checkpoint::load(&found)?;
     let folder = found

@@ -26,6 +26,7 @@ mod schema;
 
 pub use error::{ConfigError, Note, Problem, Reason, Source};
 pub use load::{Loaded, load, process_environment};
+pub(crate) use schema::most_alike;
 pub use schema::{Allowed, Key, keys};
 
 use serde::{Deserialize, Serialize};

@@ -375,7 +375,7 @@ pub(super) fn nearest_key(path: &str) -> Option<String> {
 }
 
 /// The word most like `word`, if one is near enough to be what was meant.
-pub(super) fn most_alike(word: &str, known: impl Iterator<Item = &'static str>) -> Option<String> {
+pub(crate) fn most_alike(word: &str, known: impl Iterator<Item = &'static str>) -> Option<String> {
     best(known.map(|name| (strsim::normalized_damerau_levenshtein(word, name), name)))
 }
 

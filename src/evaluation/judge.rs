@@ -8,10 +8,10 @@ use crate::{
     bots::ScriptedGame,
     encoding::Encoding,
     inference::{
-        self, CpuNetworks, Engine, EngineError, Head, Kernels, NetworkControl, NetworkSets, Set,
-        StopFlag,
+        self, CpuNetworks, Engine, EngineError, Head, HeadArchitectures, Kernels, NetworkControl,
+        NetworkSets, Set, StopFlag,
     },
-    network::{Architecture, TensorError},
+    network::TensorError,
 };
 
 /// Games against one opponent in flight.
@@ -25,7 +25,7 @@ pub struct Contestant<E> {
     /// The encoding it was trained with.
     pub encoding: E,
     /// Its networks' layers.
-    pub architecture: Architecture,
+    pub architectures: HeadArchitectures,
     /// Which of them play.
     pub policy: Evaluated,
     /// Flat parameters (`[num_parameters]`) of the heads that `policy` names.
@@ -90,7 +90,7 @@ impl Judge {
         stop: &StopFlag,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<Standing>, JudgeError> {
-        let (engine, networks) = self.start(&contestant.architecture, None, opponents.len())?;
+        let (engine, networks) = self.start(&contestant.architectures, None, opponents.len())?;
         load(&networks, Set::First, contestant)?;
         let round = |settings: &Settings, progress: &mut dyn FnMut(usize)| {
             self.arena(game, contestant, &engine, settings).evaluate(
@@ -121,7 +121,7 @@ impl Judge {
         R: Encoding<G>,
     {
         let (engine, networks) =
-            self.start(&contestant.architecture, Some(&rival.architecture), 1)?;
+            self.start(&contestant.architectures, Some(&rival.architectures), 1)?;
         load(&networks, Set::First, contestant)?;
         load(&networks, Set::Second, rival)?;
         let round = |settings: &Settings, progress: &mut dyn FnMut(usize)| {
@@ -183,16 +183,16 @@ impl Judge {
 
     fn start(
         &self,
-        first: &Architecture,
-        second: Option<&Architecture>,
+        first: &HeadArchitectures,
+        second: Option<&HeadArchitectures>,
         opponents: usize,
     ) -> Result<(Engine, NetworkControl<NetworkSets>), EngineError> {
         let settings = inference::Settings {
             max_batch: MAX_BATCH,
             ..inference::Settings::default()
         };
-        let networks = |architecture| CpuNetworks {
-            architecture,
+        let networks = |architectures| CpuNetworks {
+            architectures,
             kernels: Kernels::Auto,
             // Threads change batches, and batches must not change answers.
             deterministic: true,
@@ -212,8 +212,9 @@ fn load<E>(
 ) -> Result<(), JudgeError> {
     for (head, parameters) in &contestant.weights {
         let prepared = inference::LaneNetworks::prepare(
-            &contestant.architecture,
+            &contestant.architectures,
             Kernels::Auto,
+            *head,
             parameters.clone(),
         )?;
         let head = *head;

@@ -272,7 +272,7 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
 }
 
 /// The entries that differ, as `rules.hand_size = 8 there, 6 here`.
-fn differences(there: &Value, here: &Value) -> String {
+pub(super) fn differences(there: &Value, here: &Value) -> String {
     let names = there.as_object().into_iter().chain(here.as_object());
     let names: BTreeSet<&String> = names.flat_map(serde_json::Map::keys).collect();
     let different = names.into_iter().filter(|&name| there[name] != here[name]);

@@ -2,7 +2,7 @@
 
 use super::{
     FitPlan, FitReport, IterationError, Keep, Learner, LearnerState, LossKind, MinibatchOrder,
-    RateSchedule, WeightingMode, WeightingSettings,
+    RateSchedule, Role, WeightingMode, WeightingSettings,
     batches::MemoryBatches,
     fit,
     fitting::{in_between, learning_rate_share},
@@ -12,7 +12,7 @@ use crate::{
     config::Config,
     encoding::Encoding,
     evaluation::Reading,
-    game::Game,
+    game::{Game, Player},
     inference::StopFlag,
     network::Architecture,
     random::{Purpose, Stream},
@@ -106,10 +106,7 @@ fn stream(config: &Config, iteration: u32, draws: Draws) -> Stream {
 /// How the policy learns in `iteration`.
 pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
     let training = &config.training;
-    let matching = Matching {
-        epsilon: config.traversal.regret_matching_epsilon,
-        fallback: config.regret_matching.all_negative_fallback,
-    };
+    let matching = Matching::of(config);
     match training.update {
         UpdateRule::RegretMatching => Box::new(matching),
         UpdateRule::Bootstrapped => Box::new(Bootstrapped {
@@ -126,6 +123,15 @@ pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
             ) as f32,
             clamp: training.hedge_clamp as f32,
         }),
+    }
+}
+
+/// The network that plays in the place of `role`: under value-guided walks one plays both seats.
+pub(super) fn playing(config: &Config, role: Role) -> Role {
+    let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
+    match role {
+        Role::Advantage(_) if guided => Role::Advantage(Player::P0),
+        role => role,
     }
 }
 

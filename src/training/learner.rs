@@ -140,13 +140,8 @@ impl Learner {
     /// # Errors
     /// Failures of the device.
     pub fn snapshot(&self) -> Result<Vec<f32>, LearnerError> {
-        let mut parameters = Vec::<f32>::try_from(&self.parameters)?;
-        if self.scale != 1.0 {
-            let scaled = |parameter: f32| (f64::from(parameter) * self.scale) as f32;
-            let last = &mut parameters[self.architecture.output_layer()];
-            last.iter_mut().for_each(|p| *p = scaled(*p));
-        }
-        Ok(parameters)
+        let parameters = Vec::<f32>::try_from(&self.parameters)?;
+        Ok(in_target_units(&self.architecture, parameters, self.scale))
     }
 
     /// Replaces the parameters (whose answers are in units of [`Learner::scale`]) and leaves the optimizer as it is.
@@ -281,7 +276,21 @@ impl Learner {
     }
 }
 
-fn expect_length(
+/// Flat parameters (`[num_parameters]`) of a network whose answers are in units of `scale`, made over so that they are in target units.
+pub(super) fn in_target_units(
+    architecture: &Architecture,
+    mut parameters: Vec<f32>,
+    scale: f64,
+) -> Vec<f32> {
+    if scale != 1.0 {
+        let scaled = |parameter: f32| (f64::from(parameter) * scale) as f32;
+        let last = &mut parameters[architecture.output_layer()];
+        last.iter_mut().for_each(|p| *p = scaled(*p));
+    }
+    parameters
+}
+
+pub(super) fn expect_length(
     architecture: &Architecture,
     what: &'static str,
     values: &[f32],

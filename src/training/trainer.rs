@@ -104,10 +104,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             let held_out = HeldOut::share(config.training.held_out);
             Ok::<_, MemoryError>(memory.with_held_out(held_out))
         };
-        let matching = Matching {
-            epsilon: config.traversal.regret_matching_epsilon,
-            fallback: config.regret_matching.all_negative_fallback,
-        };
+        let matching = Matching::of(config);
         let reading = reading(config, matching);
         let meter = (config.evaluation.exploitability_every > 0).then(|| {
             let (game, encoding) = (walker.game(), walker.encoding());

@@ -61,10 +61,7 @@ impl Weights {
         ];
         let mut heads: Vec<(Head, Arc<[f32]>)> = Vec::new();
         for (head, name) in named {
-            let network = checkpoint
-                .networks
-                .iter()
-                .find(|network| network.name == name);
+            let network = checkpoint.network(name);
             let network =
                 network.with_context(|| format!("the checkpoint holds no network \"{name}\""))?;
             heads.push((head, network.parameters.as_slice().into()));

@@ -21,6 +21,7 @@ pub use strategy_network::StrategyNetwork;
 
 use super::{Role, WeightingSettings, exploitability::Meter};
 use crate::{
+    config::Config,
     evaluation::{Evaluated, Reading, exploitability::Profile},
     inference::Head,
     random::Stream,
@@ -69,6 +70,16 @@ pub struct Learned<'a> {
     pub advantages: &'a [Vec<f32>; 2],
     /// The strategy network.
     pub strategy: &'a [f32],
+}
+
+impl Matching {
+    /// As a run with these settings matches regrets.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            epsilon: config.traversal.regret_matching_epsilon,
+            fallback: config.regret_matching.all_negative_fallback,
+        }
+    }
 }
 
 /// Who plays evaluation games, and the weights that the executor needs for it.

@@ -5,7 +5,7 @@ use crate::{
     encoding::Encoding,
     game::Player,
     inference::{Head, LaneNetworks},
-    training::{IterationError, Role, TrainedGame},
+    training::{IterationError, Role, TrainedGame, guided::playing},
 };
 
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
@@ -37,11 +37,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
 
     /// The flat parameters of a network as the executor gets them.
     pub(super) fn snapshot(&self, role: Role) -> anyhow::Result<Vec<f32>> {
-        let role = match role {
-            // One network plays both seats.
-            Role::Advantage(_) if self.guided.is_some() => Role::Advantage(Player::P0),
-            role => role,
-        };
+        let role = playing(&self.config, role);
         Ok(self.learners[role.index()].snapshot()?)
     }
 
