@@ -98,8 +98,8 @@ pub fn run(args: &EvaluateArgs, log_format: LogFormat) -> anyhow::Result<ExitCod
         first.run.expect_same_game(&second.run)?;
     }
     Logging::init(log_format)?;
-    let judge = judge(args, &first.run);
     let stop = stop_on_ctrl_c("stopping: the games are dropped; Ctrl-C again leaves at once")?;
+    let judge = judge(args, &first.run);
     let results = match &second {
         None => with_game!(&first.run.config, |game, encoding| {
             against_scripts(&game, encoding, args, &first, &judge, &stop)

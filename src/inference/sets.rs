@@ -163,3 +163,88 @@ impl Second {
         Ok(&self.answers)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        inference::Kernels,
+        network::{self, Architecture},
+        random::{Purpose, Randomness, Stream},
+    };
+
+    fn architecture(inputs: usize, outputs: usize) -> Architecture {
+        Architecture::new(&network::Settings::default(), inputs, outputs, None).unwrap()
+    }
+
+    fn weights(architecture: &Architecture, number: u64) -> HeadWeights {
+        let mut stream = Stream::new(5, Purpose::Weights, number, 0);
+        let parameters = architecture.initial(&mut stream);
+        LaneNetworks::prepare(architecture, Kernels::Auto, parameters).unwrap()
+    }
+
+    fn lane(architecture: &Architecture) -> LaneNetworks {
+        LaneNetworks::new(architecture.clone(), Kernels::Auto, 64, true).unwrap()
+    }
+
+    #[test]
+    fn each_set_answers_as_if_it_were_alone_whatever_the_others_lengths() {
+        let architectures = [architecture(7, 9), architecture(11, 4)];
+        let shapes = [(7, 9), (11, 4)].map(|(info_len, actions)| RowShape { info_len, actions });
+        let mut sets = NetworkSets {
+            first: lane(&architectures[0]),
+            second: Some(Second {
+                networks: lane(&architectures[1]),
+                shapes,
+                widest: RowShape {
+                    info_len: 11,
+                    actions: 9,
+                },
+                stage: Vec::new(),
+                answers: Vec::new(),
+            }),
+        };
+        let head = Head::STRATEGY;
+        for (set, architecture) in [Set::First, Set::Second].into_iter().zip(&architectures) {
+            let weights = weights(architecture, set as u64);
+            sets.load(set, head, &weights).unwrap();
+        }
+        let mut stream = Stream::new(5, Purpose::Trial, 0, 0);
+        let rows: Vec<f32> = (0..3 * 11).map(|_| stream.uniform() as f32).collect();
+        for (set, architecture) in [Set::First, Set::Second].into_iter().zip(&architectures) {
+            let RowShape { info_len, actions } = shapes[set as usize];
+            let mut alone = lane(architecture);
+            alone
+                .load(head, &weights(architecture, set as u64))
+                .unwrap();
+            let narrow = alone.stage(3).chunks_exact_mut(info_len);
+            for (narrow, row) in narrow.zip(rows.chunks_exact(11)) {
+                narrow.copy_from_slice(&row[..info_len]);
+            }
+            let wanted = alone.run(head, 3).unwrap()[..3 * actions].to_vec();
+            sets.stage(3).copy_from_slice(&rows);
+            let answers = sets.run(head.of_set(set), 3).unwrap();
+            assert_eq!(answers.len(), 3 * 9);
+            let answers = answers.chunks_exact(9).flat_map(|row| &row[..actions]);
+            assert!(answers.eq(&wanted), "{set:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let architecture = architecture(7, 9);
+        let mut sets = NetworkSets {
+            first: lane(&architecture),
+            second: None,
+        };
+        let weights = weights(&architecture, 0);
+        assert!(sets.load(Set::Second, Head::STRATEGY, &weights).is_err());
+        assert!(sets.load(Set::First, Head(128), &weights).is_err());
+        sets.stage(1);
+        assert!(sets.run(Head::STRATEGY, 1).is_err());
+        assert!(sets.run(Head::STRATEGY.of_set(Set::Second), 1).is_err());
+        let highest = Head::snapshot(Head::SNAPSHOTS_IN_SET as u8 - 1, crate::game::Player::P1);
+        assert!(highest.0 < SECOND);
+        assert_eq!(highest.of_set(Set::Second).set(), (Set::Second, highest));
+    }
+}
