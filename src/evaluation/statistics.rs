@@ -44,7 +44,18 @@ pub fn wilson95(successes: u64, trials: u64) -> (f64, f64) {
     let spread = Z95 * (rate * (1.0 - rate) / n + z2 / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z2 / n;
     let bound = |value: f64| (value / scale).clamp(0.0, 1.0);
-    (bound(center - spread), bound(center + spread))
+    // At the ends the roots are exactly 0 and 1, which rounding would miss.
+    let low = if successes == 0 {
+        0.0
+    } else {
+        bound(center - spread)
+    };
+    let high = if successes == trials {
+        1.0
+    } else {
+        bound(center + spread)
+    };
+    (low, high)
 }
 
 #[cfg(test)]
@@ -72,7 +83,11 @@ mod tests {
             );
         }
         assert_eq!(wilson95(0, 0), (0.0, 1.0));
-        assert!(close(wilson95(20, 20).0, 1.0 - 0.1611) && wilson95(20, 20).1 <= 1.0);
+        assert!(close(wilson95(20, 20).0, 1.0 - 0.1611));
+        for trials in 1..100 {
+            assert_eq!(wilson95(0, trials).0, 0.0);
+            assert_eq!(wilson95(trials, trials).1, 1.0);
+        }
     }
 
     #[test]

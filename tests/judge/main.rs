@@ -11,7 +11,7 @@ use program::Place;
 use serde_json::Value;
 
 /// Kuhn poker with past policies as its average.
-pub const KUHN: [&str; 6] = [
+const KUHN: [&str; 6] = [
     "game=kuhn",
     "run.max_iterations=3",
     "traversal.sampling_mode=external",
@@ -21,7 +21,7 @@ pub const KUHN: [&str; 6] = [
 ];
 
 /// Lost Cities of three colours and four ranks.
-pub const SMALL: [&str; 5] = [
+const SMALL: [&str; 5] = [
     "rules.n_colors=3",
     "rules.n_ranks=4",
     "rules.hand_size=4",
@@ -29,7 +29,7 @@ pub const SMALL: [&str; 5] = [
     "evaluation.max_steps=120",
 ];
 
-pub fn with<'a>(sets: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+fn with<'a>(sets: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [sets, more].concat()
 }
 

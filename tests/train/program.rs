@@ -1,5 +1,7 @@
 //! Running the program, and reading what it left.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
 pub use crate::outside::{Ended, ended};
 
 use crate::outside::command;
