@@ -63,7 +63,7 @@ impl Standing {
     }
 
     /// A plain-text table, a row for each of `standings`: win rate with its 95 % interval, draws, losses and timeouts in percent of the
-    /// games; mean score difference in points with half its 95 % interval (`?` below two deals); plies per game.
+    /// games; mean score difference in points with half its 95 % interval (`?` below two deals).
     pub fn table(standings: &[Standing]) -> String {
         let header = [
             "opponent",
@@ -74,14 +74,13 @@ impl Standing {
             "loss %",
             "timeout %",
             "difference",
-            "plies",
         ];
         let mut rows = vec![header.map(String::from)];
         rows.extend(standings.iter().map(Standing::row));
         aligned(&rows)
     }
 
-    fn row(&self) -> [String; 9] {
+    fn row(&self) -> [String; 8] {
         let percent = |share: f64| format!("{:.1}", 100.0 * share);
         let share = |count: u64| percent(count as f64 / self.games.max(1) as f64);
         let mean = self.mean_difference_points;
@@ -106,7 +105,6 @@ impl Standing {
             share(self.losses),
             share(self.timeouts),
             format!("{mean:+.2} ± {reach}"),
-            format!("{:.1}", self.mean_length_plies),
         ]
     }
 }
