@@ -168,23 +168,26 @@ impl Second {
 mod tests {
     use super::*;
     use crate::{
-        inference::Kernels,
+        inference::{HeadArchitectures, Kernels},
         network::{self, Architecture},
         random::{Purpose, Randomness, Stream},
     };
 
-    fn architecture(inputs: usize, outputs: usize) -> Architecture {
-        Architecture::new(&network::Settings::default(), inputs, outputs, None).unwrap()
+    fn architecture(inputs: usize, outputs: usize) -> HeadArchitectures {
+        let settings = network::Settings::default();
+        let network = Architecture::new(&settings, inputs, outputs, None);
+        network.unwrap().into()
     }
 
-    fn weights(architecture: &Architecture, number: u64) -> HeadWeights {
+    fn weights(architectures: &HeadArchitectures, number: u64) -> HeadWeights {
         let mut stream = Stream::new(5, Purpose::Weights, number, 0);
-        let parameters = architecture.initial(&mut stream);
-        LaneNetworks::prepare(architecture, Kernels::Auto, parameters).unwrap()
+        let parameters = architectures.policy.initial(&mut stream);
+        let head = Head::STRATEGY;
+        LaneNetworks::prepare(architectures, Kernels::Auto, head, parameters).unwrap()
     }
 
-    fn lane(architecture: &Architecture) -> LaneNetworks {
-        LaneNetworks::new(architecture.clone(), Kernels::Auto, 64, true).unwrap()
+    fn lane(architectures: &HeadArchitectures) -> LaneNetworks {
+        LaneNetworks::new(architectures, Kernels::Auto, 64, true).unwrap()
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct PackedNetwork {
 
 enum Form {
     Mlp(PackedMlp),
-    ColorSet(PackedColorSet),
+    ColorSet(Box<PackedColorSet>),
 }
 
 /// Activations of one thread, reused from call to call.
@@ -62,7 +62,7 @@ impl PackedNetwork {
 
     /// Packs `network` of these parts where [`PackedNetwork::supports`] says so.
     pub(super) fn color_set(network: &ColorSet, parts: &[&[f32]]) -> Self {
-        Self::of(|lanes| Form::ColorSet(PackedColorSet::new(network, parts, lanes)))
+        Self::of(|lanes| Form::ColorSet(Box::new(PackedColorSet::new(network, parts, lanes))))
     }
 
     fn of(pack: impl FnOnce(usize) -> Form) -> Self {

@@ -190,7 +190,7 @@ fn walks_meet_info_sets_as_often_as_the_policies_lead_there() {
         .deals
         .iter()
         .map(|(position, probability)| {
-            let root = part.game.root(position.clone());
+            let root = part.game.root(*position);
             let name = Recall::info_set(&part.game, &root, Player::P0);
             assert!(sums.contains_key(&name));
             probability
