@@ -236,8 +236,8 @@ fn a_second_request_cannot_be_made_while_one_is_in_flight() {
 }
 
 #[test]
-#[should_panic(expected = "assertion")]
-fn an_answer_of_another_length_is_not_written() {
+#[should_panic(expected = "the length of an answer")]
+fn an_answer_longer_than_the_row_is_not_written() {
     let (lease, tickets) = in_flight();
     let mut ticket = tickets.try_recv().unwrap();
     ticket.write_answer(&lease.shared.slots, &[1.0; 3]);
