@@ -15,7 +15,7 @@ use crate::{
     platform::logical_cores,
     telemetry::{LiveText, LogFormat, Logging, Progress, fresh_folder, stamp},
     training::cpu_networks,
-    traversal::Walker,
+    traversal::{SamplingMode, Walker},
     tuning::{
         Ending, FILES, Grid, MeasureError, Measurer, Plan, Report, Setting, Sweep, Verdict,
         Walking, Weights, table,
@@ -105,6 +105,12 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
         &config.regret_matching,
         &config.self_play,
     );
+    if traversal.sampling_mode == SamplingMode::ValueGuided {
+        bail!(
+            "traversal.sampling_mode is value_guided, whose walks tune does not measure yet: their batches are of `in_flight` rows a head \
+             throughout, so set traversal.traversals_per_player for the batch size; or tune another mode with --set traversal.sampling_mode=..."
+        );
+    }
     let walker = Walker::new(game, encoding, traversal, regret, league)
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
     let architectures = architecture.into();

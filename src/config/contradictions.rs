@@ -1,5 +1,6 @@
 //! Settings that are fine one by one and make no sense together.
 
+mod guided;
 mod network;
 
 use super::bot_names::{normal, why_not};
@@ -36,6 +37,7 @@ pub(super) fn find(
     search.minibatches();
     search.evaluation();
     search.network();
+    search.value_guided();
     search.device();
     search.bots();
 }

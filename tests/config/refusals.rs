@@ -233,7 +233,24 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 22] = [
+    let cases: [(&[&str], &str, &[&str]); 24] = [
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.opponent_policy=self_play_league",
+            ],
+            "traversal.opponent_policy",
+            &["sampling_mode = value_guided", "the current policy alone"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "averaging.scheme=single_network",
+                "training.update=hedge",
+            ],
+            "averaging.scheme",
+            &["update = hedge", "current or strategy_network"],
+        ),
         (
             &["encoding.kind=cards", "rules.n_colors=7"],
             "encoding.kind",
@@ -462,6 +479,19 @@ fn settings_without_effect_are_noted() {
             ],
             "traversal.store_strategy_on_opponent_nodes",
             "no effect with average_strategy",
+        ),
+        (
+            &["training.update=hedge"],
+            "training.update",
+            "unless traversal.sampling_mode is value_guided",
+        ),
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "optimization.learning_rate_final=0.0001",
+            ],
+            "optimization.learning_rate_final",
+            "unless run.max_iterations says",
         ),
         (
             &[

@@ -64,6 +64,38 @@ fn two_iterations_and_two_more_are_four() {
 }
 
 #[test]
+fn a_critic_goes_on_where_it_was() {
+    let place = Place::new();
+    for update in ["regret_matching", "hedge"] {
+        let update = format!("training.update={update}");
+        let guided = with(&[
+            &update,
+            "traversal.sampling_mode=value_guided",
+            "traversal.max_depth=40",
+            "traversal.max_nodes_per_traversal=null",
+            "value_guided.horizon_start=20",
+            "value_guided.exploration_final=0.0",
+            "optimization.learning_rate_final=0.0001",
+        ]);
+        let all = [&guided[..], &["run.max_iterations=4"]].concat();
+        let [whole, parts] = ["whole", "parts"].map(|name| format!("{name}-{update}"));
+        place.smoke(&whole, &all).succeeded();
+        // Both know from the start where they end: rates depend on it.
+        place.smoke(&parts, &all).succeeded();
+        let early = format!("{parts}/iteration_00002");
+        let branch = format!("{parts}-branch");
+        place
+            .run(&["train", "--resume", &early, "--run-dir", &branch])
+            .succeeded();
+        assert_same_run(&place, &whole, &branch, 3);
+        assert!(place.rows(&whole).iter().all(|row| {
+            let loss = row["loss/critic"].as_f64();
+            loss.is_some_and(f64::is_finite)
+        }));
+    }
+}
+
+#[test]
 fn a_league_goes_on_with_its_snapshots() {
     let place = Place::new();
     let league = with(&[
