@@ -237,14 +237,16 @@ fn contradictions_are_refused_with_every_key_they_need() {
         (
             &[
                 "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
                 "traversal.opponent_policy=self_play_league",
             ],
             "traversal.opponent_policy",
-            &["sampling_mode = value_guided", "the current policy alone"],
+            &["sampling_mode = value_guided", "only outcome sampling"],
         ),
         (
             &[
                 "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
                 "averaging.scheme=single_network",
                 "training.update=hedge",
             ],
@@ -488,6 +490,7 @@ fn settings_without_effect_are_noted() {
         (
             &[
                 "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
                 "optimization.learning_rate_final=0.0001",
             ],
             "optimization.learning_rate_final",

@@ -7,8 +7,6 @@ use crate::{
     traversal::{GuidedSettings, SamplingMode},
 };
 
-const MODE: &str = "traversal.sampling_mode";
-
 impl Search<'_> {
     /// What value-guided walks need, and what has an effect with them or without them only.
     pub(super) fn value_guided(&mut self) {
@@ -19,11 +17,6 @@ impl Search<'_> {
                 self.note("training.update", text.to_owned());
             }
             return;
-        }
-        let network = self.config.traversal.opponent_policy.trim();
-        if !network.eq_ignore_ascii_case("network") {
-            let why = "value-guided walks are played by the current policy alone; set opponent_policy to network";
-            self.contradiction(&["traversal.opponent_policy", MODE], why);
         }
         let single = self.config.averaging.scheme == AveragingScheme::SingleNetwork;
         if single && training.update == UpdateRule::Hedge {
