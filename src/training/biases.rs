@@ -1,17 +1,26 @@
 //! Which settings make a run learn something else than CFR's average strategy.
 
+use super::guided::exploration;
 use crate::{
     config::Config,
-    traversal::{self, Bias},
+    traversal::{self, Bias, SamplingMode},
 };
 
-/// Every biased choice of `config`: those of the walks ([`traversal::biases`]) and of the weights of samples; none with the defaults.
+/// Every biased choice of `config`: those of the walks ([`traversal::biases`]), of value-guided ones, and of the weights of samples; none with
+/// the defaults.
 pub fn biases(config: &Config) -> Vec<Bias> {
     let weighting = config.training_weighting.scheme().bias().map(|why| Bias {
         key: "training_weighting.mode",
         why,
     });
+    let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
+    let explores = guided && exploration(config, 1).max(exploration(config, u32::MAX)) > 0.0;
+    let exploring = explores.then_some(Bias {
+        key: "value_guided.exploration",
+        why: "an opponent that explores gets to an info set with other hands than their policy does, by as much as they explore",
+    });
     let mut all = traversal::biases(&config.traversal);
+    all.extend(exploring);
     all.extend(weighting);
     all
 }
@@ -31,6 +40,10 @@ mod tests {
         let line = found[0].to_string();
         assert!(line.contains("training_weighting.mode"), "{line}");
         assert!(line.contains("lcfr"), "names the remedy: {line}");
+        config.traversal.sampling_mode = SamplingMode::ValueGuided;
+        assert_eq!(biases(&config)[0].key, "value_guided.exploration");
+        config.value_guided.exploration = 0.0;
+        assert_eq!(biases(&config).len(), 1);
         // Discounts that are alike for both signs are powers of age.
         config.training_weighting.dcfr_beta = config.training_weighting.dcfr_alpha;
         assert_eq!(biases(&config), []);
