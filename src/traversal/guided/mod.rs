@@ -17,10 +17,12 @@
 //! bounded by the exploration. The critic's own error is a bias, too: it makes a run a heuristic where the critic is not exact.
 
 mod job;
+mod opposite;
 mod returns;
 mod settings;
 mod walk;
 
 pub use job::GuidedWalks;
+pub use opposite::{Opposite, Table};
 pub use settings::Settings;
-pub use walk::{GuidedWalk, GuidedWalker};
+pub use walk::{GuidedWalk, GuidedWalker, Taken};

@@ -1,7 +1,7 @@
 //! One value-guided walk.
 
 use super::{
-    Settings,
+    Settings, Table,
     returns::{Step, returns},
 };
 use crate::{
@@ -36,13 +36,35 @@ pub struct GuidedWalk<G: Game> {
     pub samples: SampleArena,
     /// Critic samples: the return of the action taken, which alone counts as legal.
     pub critic: SampleArena,
+    /// By sample of `samples`: what was done there.
+    pub taken: Vec<Taken>,
     /// The counts.
     pub statistics: WalkStatistics<G>,
 }
 
+/// The action taken at a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Taken {
+    /// The action, in the encoding's numbers.
+    pub action: u8,
+    /// Its probability under the policy.
+    pub probability: f32,
+    /// The probability it was drawn with, exploration mixed in.
+    pub walked: f32,
+    /// Its TD(lambda) return minus the critic's value of the decision, in the critic's units.
+    pub advantage: f32,
+}
+
+impl Taken {
+    /// What makes an expectation over what was drawn one under the policy; at most 1 / (1 - exploration).
+    pub fn weight(&self) -> f32 {
+        self.probability / self.walked
+    }
+}
+
 /// What waits in a seat.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Question {
+pub(super) enum Question {
     Policy,
     Critic,
 }
@@ -100,6 +122,24 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
     /// [`Stopped`] when the executor is gone.
     pub async fn walk<L: WalkSlot, R: WalkRandomness>(
         &self,
+        state: G::State,
+        update: &dyn Update,
+        exploration: f64,
+        slot: &mut L,
+        rng: R,
+    ) -> Result<GuidedWalk<G>, Stopped> {
+        let walk = self.walk_at(None, state, update, exploration, slot, rng);
+        walk.await
+    }
+
+    /// The same, where there is a `table` against a policy that does not learn: its decisions give no samples and are asked about by its own
+    /// head.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the executor is gone.
+    pub async fn walk_at<L: WalkSlot, R: WalkRandomness>(
+        &self,
+        table: Option<Table<'_, G>>,
         mut state: G::State,
         update: &dyn Update,
         exploration: f64,
@@ -124,6 +164,14 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 Ok(mover) => mover,
                 Err(endpoint) => break endpoint,
             };
+            if let Some(table) = table.filter(|table| table.is_opposite(mover)) {
+                let turn = table.turn(&self.game, &state, &mut seats, rng.uniform());
+                let action = turn.await?;
+                self.apply(&mut state, action, &mut rng);
+                record.statistics.counts.requests += 1;
+                depth += 1;
+                continue;
+            }
             let legal = self.encoding.legal_actions(&self.game, &state);
             self.ask(&state, mover, legal, &mut seats, &mut answers)
                 .await?;
@@ -135,7 +183,12 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 mover,
                 legal,
                 policy,
-                action: action as usize,
+                taken: Taken {
+                    action,
+                    probability: policy[action as usize],
+                    walked: walked[action as usize],
+                    advantage: 0.0,
+                },
                 standing: self.standing(&state),
             };
             record.decision(&decision, &answers, update, self.strategy);
@@ -249,7 +302,8 @@ struct Decided<'a> {
     mover: Player,
     legal: ActionSet,
     policy: &'a [f32],
-    action: usize,
+    /// Without its advantage.
+    taken: Taken,
     standing: f64,
 }
 
@@ -258,8 +312,8 @@ struct Record<G: Game> {
     samples: SampleArena,
     critic: SampleArena,
     steps: Vec<Step>,
-    /// By step: the action taken.
-    taken: Vec<usize>,
+    /// By step: the action taken, without its advantage.
+    taken: Vec<Taken>,
     statistics: WalkStatistics<G>,
     /// Scratch: a decision's advantages.
     advantages: Vec<f32>,
@@ -290,7 +344,7 @@ impl<G: Game> Record<G> {
             mover,
             legal,
             policy,
-            action,
+            taken,
             standing,
         } = *decided;
         let value: f32 = legal
@@ -318,9 +372,9 @@ impl<G: Game> Record<G> {
         counts.advantage_samples += 1;
         counts.sampled_actions += 1;
         let info = self.critic.push_info(&answers.open);
-        let taken = std::iter::once(action as u8).collect();
-        self.critic.push_advantage(info, mover, taken, false, 0);
-        self.taken.push(action);
+        let alone = std::iter::once(taken.action).collect();
+        self.critic.push_advantage(info, mover, alone, false, 0);
+        self.taken.push(taken);
         self.steps.push(Step {
             player: mover,
             standing,
@@ -331,12 +385,15 @@ impl<G: Game> Record<G> {
     /// What the walk gives, once it has come to an end worth `end` to each player.
     fn finish(mut self, end: [f64; 2], lambda: f64) -> GuidedWalk<G> {
         let returns = returns(&self.steps, end, lambda);
-        for (sample, (value, &action)) in returns.into_iter().zip(&self.taken).enumerate() {
-            self.critic.target_mut(sample)[action] = value as f32;
+        let decisions = self.steps.iter().zip(&mut self.taken);
+        for (sample, (value, (step, taken))) in returns.into_iter().zip(decisions).enumerate() {
+            self.critic.target_mut(sample)[usize::from(taken.action)] = value as f32;
+            taken.advantage = (value - step.value) as f32;
         }
         GuidedWalk {
             samples: self.samples,
             critic: self.critic,
+            taken: self.taken,
             statistics: self.statistics,
         }
     }
