@@ -3,24 +3,22 @@
 use super::{
     games::{with_game, with_pair},
     print,
-    train::{INTERRUPTED, find_resumption, stop_on_ctrl_c},
+    saved::{Described, Saved, StrategyArg},
+    train::{INTERRUPTED, stop_on_ctrl_c},
 };
 use crate::{
     bots::{Bot, BotError, ScriptedGame},
-    config::{GameKind, most_alike},
+    config::most_alike,
     encoding::Encoding,
-    evaluation::{Contestant, Judge, JudgeError, PolicyMode, Standing},
+    evaluation::{Judge, JudgeError, PolicyMode, Standing},
     inference::{Head, StopFlag},
     platform::logical_cores,
     telemetry::{LogFormat, Logging, Progress},
-    training::{SavedPolicy, SavedRun, TrainedGame},
+    training::{SavedRun, TrainedGame},
 };
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use serde::Serialize;
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 use tracing::info;
 
 /// What the other policy is called in the results.
@@ -77,16 +75,6 @@ pub enum Modes {
     Both,
 }
 
-/// Which policy of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum StrategyArg {
-    /// The average strategy.
-    #[default]
-    Average,
-    /// The policies of the last iteration.
-    Current,
-}
-
 /// Plays, and prints the table or the document; the exit code is 130 after Ctrl-C.
 ///
 /// # Errors
@@ -112,7 +100,7 @@ pub fn run(args: &EvaluateArgs, log_format: LogFormat) -> anyhow::Result<ExitCod
     };
     match results {
         Ok(results) => {
-            let described = |saved: &Saved| saved.described(args.strategy.saved());
+            let described = |saved: &Saved| saved.described(args.strategy);
             let report = Report {
                 checkpoint: described(&first),
                 against: second.as_ref().map(described),
@@ -170,7 +158,7 @@ fn against_scripts<G: TrainedGame, E: Encoding<G>>(
     stop: &StopFlag,
 ) -> anyhow::Result<Vec<Standing>> {
     let opponents = opponents(game, &args.opponents)?;
-    let contestant = saved.contestant(encoding, args, judge.deals)?;
+    let contestant = saved.contestant(encoding, args.strategy, judge.deals, args.seed)?;
     let line = Progress::new().phase("games", games_of(judge, opponents.len()));
     let mut progress = |done: usize| line.inc((done as u64).saturating_sub(line.position()));
     Ok(judge.against_scripts(game, &contestant, &opponents, stop, &mut progress)?)
@@ -185,8 +173,8 @@ fn head_to_head<G: TrainedGame, E: Encoding<G>, R: Encoding<G>>(
     stop: &StopFlag,
 ) -> anyhow::Result<Vec<Standing>> {
     let pairs = judge.deals.min(Head::SNAPSHOTS_IN_SET);
-    let contestant = saved.contestant(encoding, args, pairs)?;
-    let rival = rival.contestant(other, args, pairs)?;
+    let contestant = saved.contestant(encoding, args.strategy, pairs, args.seed)?;
+    let rival = rival.contestant(other, args.strategy, pairs, args.seed)?;
     let line = Progress::new().phase("games", games_of(judge, 1));
     let mut progress = |done: usize| line.inc((done as u64).saturating_sub(line.position()));
     let rival = (RIVAL, &rival);
@@ -223,58 +211,12 @@ fn opponents<G: ScriptedGame>(game: &G, names: &[String]) -> anyhow::Result<Vec<
     Ok(found)
 }
 
-/// A checkpoint to judge.
-struct Saved {
-    path: PathBuf,
-    run: SavedRun,
-}
-
-impl Saved {
-    fn open(path: &Path) -> anyhow::Result<Self> {
-        let run = SavedRun::new(find_resumption(path)?);
-        Ok(Self {
-            path: path.to_owned(),
-            run: run.with_context(|| format!("{} cannot be judged", path.display()))?,
-        })
-    }
-
-    fn contestant<G: TrainedGame, E: Encoding<G>>(
-        &self,
-        encoding: E,
-        args: &EvaluateArgs,
-        pairs: usize,
-    ) -> anyhow::Result<Contestant<E>> {
-        let policy = args.strategy.saved();
-        let contestant = self.run.contestant(encoding, policy, pairs, args.seed);
-        contestant.with_context(|| format!("{} cannot play", self.path.display()))
-    }
-
-    fn described(&self, policy: SavedPolicy) -> Described {
-        Described {
-            path: self.path.display().to_string(),
-            game: self.run.config.game,
-            iteration: self.run.saved.checkpoint.iteration,
-            strategy: policy,
-            strategy_is: self.run.words(policy),
-        }
-    }
-}
-
 impl Modes {
     fn modes(self) -> &'static [PolicyMode] {
         match self {
             Modes::Sampled => &[PolicyMode::Sampled],
             Modes::Greedy => &[PolicyMode::Greedy],
             Modes::Both => &[PolicyMode::Sampled, PolicyMode::Greedy],
-        }
-    }
-}
-
-impl StrategyArg {
-    fn saved(self) -> SavedPolicy {
-        match self {
-            StrategyArg::Average => SavedPolicy::Average,
-            StrategyArg::Current => SavedPolicy::Current,
         }
     }
 }
@@ -291,16 +233,6 @@ struct Report {
     seed: u64,
     max_plies: usize,
     results: Vec<Standing>,
-}
-
-/// Who played.
-#[derive(Serialize)]
-struct Described {
-    path: String,
-    game: GameKind,
-    iteration: u32,
-    strategy: SavedPolicy,
-    strategy_is: String,
 }
 
 impl Report {

@@ -3,6 +3,7 @@
 //! ```text
 //! argv --clap--> Cli --run--> train   config + folder + log --> training::Session --> exit code 0, 1 or 130
 //!                        |--> evaluate  checkpoint --> evaluation::Judge --> table or JSON; exit code 0, 1 or 130
+//!                        |--> exploit   checkpoint --> training::Exploit --> lines, table or JSON; exit code 0, 1 or 130
 //!                        |--> tune    configuration + grid --> tuning::Sweep --> table, files; exit code 0, 1 or 130
 //!                        |--> profile the same under a sampler, or the network alone
 //!                        |--> config  the settings, each with where it came from
@@ -12,8 +13,10 @@
 pub mod config;
 pub mod doctor;
 pub mod evaluate;
+pub mod exploit;
 mod games;
 pub mod profile;
+mod saved;
 pub mod train;
 pub mod tune;
 
@@ -60,6 +63,18 @@ pub enum Command {
     ///
     /// Exit code: 0 when all games were played, 130 after Ctrl-C, 1 after an error.
     Evaluate(evaluate::EvaluateArgs),
+    /// Tells how exploitable what a run learned is: what a best response gains that training finds
+    ///
+    /// The policy is frozen, and two learners that play nobody else (policy gradient and value-guided) train against it, half of the time
+    /// each. What they gain a game is measured on the way and at the end, on deals that no training has met. It is a lower bound: who
+    /// trains longer may find more. Examples:
+    ///
+    ///   coorl-async exploit runs/tmp/2026-01-31_140559_quick --minutes 10
+    ///
+    ///   coorl-async exploit runs/strong --strategy current --minutes 30 --json
+    ///
+    /// Ctrl-C prints what is known so far. Exit code: 0 when the time was used up, 130 after Ctrl-C, 1 after an error.
+    Exploit(exploit::ExploitArgs),
     /// Finds the batching that makes this machine walk fastest
     ///
     /// Walks an iteration's walks again and again, with every timeout, batch size and number of walks in flight in turn, and recommends
@@ -114,6 +129,7 @@ impl Cli {
         match self.command {
             Command::Train(args) => train::run(&args, self.log_format),
             Command::Evaluate(args) => evaluate::run(&args, self.log_format),
+            Command::Exploit(args) => exploit::run(&args, self.log_format),
             Command::Tune(args) => tune::run(&args, self.log_format),
             Command::Profile(command) => profile::run(&command, self.log_format),
             Command::Config(args) => config::run(&args).map(|()| ExitCode::SUCCESS),

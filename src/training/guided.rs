@@ -42,6 +42,7 @@ enum Draws {
     FreshMemory,
     CriticFit,
     PolicyFit,
+    Imitation,
 }
 
 impl<G: Game, E: Encoding<G>> Guided<G, E> {
@@ -61,18 +62,21 @@ impl<G: Game, E: Encoding<G>> Guided<G, E> {
         let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
         let seed = config.run.seed;
         let initial = architecture.initial(&mut Stream::new(seed, Purpose::Weights, CRITIC, 0));
-        let memory = |info_len, draws| {
+        let capacity = config.replay.advantage_capacity;
+        let memory = |capacity, info_len, draws| {
             let stream = stream(config, 0, draws);
-            Memory::new(config.replay.advantage_capacity, info_len, actions, stream)
+            Memory::new(capacity, info_len, actions, stream)
         };
+        let by_gradient = config.training.learner == LearnerKind::PolicyGradient;
+        let decisions = if by_gradient { capacity } else { 0 };
         let critic = Learner::new(architecture, &initial, &config.optimization)?;
         let policy_len = walker.encoding().info_len();
         Ok(Some(Self {
             walker: Arc::new(walker),
             critic,
-            returns: memory(info_len, Draws::CriticMemory)?,
-            fresh: memory(policy_len, Draws::FreshMemory)?,
-            decisions: Decisions::new(memory(policy_len, Draws::FreshMemory)?),
+            returns: memory(capacity, info_len, Draws::CriticMemory)?,
+            fresh: memory(capacity, policy_len, Draws::FreshMemory)?,
+            decisions: Decisions::new(memory(decisions, policy_len, Draws::FreshMemory)?),
         }))
     }
 }
@@ -186,7 +190,7 @@ pub(super) struct Passes<'a> {
     pub iteration: u32,
     pub passes: usize,
     pub rows: usize,
-    /// Whether it is the critic's.
+    loss: LossKind,
     draws: Draws,
 }
 
@@ -198,6 +202,7 @@ impl<'a> Passes<'a> {
             iteration,
             passes: config.value_guided.critic_passes,
             rows: config.value_guided.critic_batch_size,
+            loss: LossKind::Advantage,
             draws: Draws::CriticFit,
         }
     }
@@ -209,7 +214,17 @@ impl<'a> Passes<'a> {
             iteration,
             passes: 1,
             rows: config.optimization.advantage_batch_size,
+            loss: LossKind::Advantage,
             draws: Draws::PolicyFit,
+        }
+    }
+
+    /// The policy's to the policy of another.
+    pub fn of_imitation(config: &'a Config, round: u32) -> Self {
+        Self {
+            loss: LossKind::Strategy,
+            draws: Draws::Imitation,
+            ..Self::of_policy(config, round)
         }
     }
 
@@ -235,7 +250,7 @@ impl<'a> Passes<'a> {
             ..WeightingSettings::default()
         };
         let plan = FitPlan {
-            loss: LossKind::Advantage,
+            loss: self.loss,
             steps: self.passes * memory.len().div_ceil(self.rows.max(1)),
             iteration: self.iteration,
             weighting: &weighting,

@@ -47,7 +47,8 @@ mod walker;
 pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
 pub use guided::{
-    GuidedWalk, GuidedWalker, GuidedWalks, Opposite, Settings as GuidedSettings, Table, Taken,
+    GuidedWalk, GuidedWalker, GuidedWalks, ImitationWalks, Opposite, Settings as GuidedSettings,
+    Table, Taken,
 };
 pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};

@@ -6,9 +6,16 @@ use crate::{
     encoding::Encoding,
     evaluation::{Contestant, Evaluated},
     game::Player,
-    inference::{Head, Set},
+    inference::{Head, Set, StopFlag},
+    platform::logical_cores,
     regret::Matching,
-    training::{TrainedGame, exploit::Frozen, guided::reading},
+    training::{
+        IterationError, TrainedGame,
+        batches::sample,
+        exploit::Frozen,
+        guided::{Passes, reading},
+    },
+    traversal::ImitationWalks,
 };
 use std::sync::Arc;
 
@@ -41,6 +48,36 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             policy: frozen.policy,
         }));
         Ok(trainer)
+    }
+
+    /// Plays an iteration's games by the opposite policy in both seats, and fits the policy network to what it does there: after some `round`s
+    /// (from 1) training goes on from the policy that it is to exploit. For learners whose answers are logits.
+    ///
+    /// # Errors
+    /// [`IterationError::Interrupted`] soon after `stop` is raised, else what failed.
+    pub fn imitate(&mut self, round: u32, stop: &StopFlag) -> Result<(), IterationError> {
+        let (Some(guided), Some(opposite)) = (&mut self.guided, &self.opposite) else {
+            return Ok(());
+        };
+        let settings = &self.config.traversal;
+        let (count, in_flight) = (settings.walks(), settings.walks_in_flight());
+        let threads = self.config.run.threads.unwrap_or_else(logical_cores);
+        self.networks.with(|_| tch::set_num_threads(1))?;
+        let job = Arc::new(ImitationWalks {
+            walker: Arc::clone(&guided.walker),
+            opposite: Arc::clone(opposite),
+            seed: self.config.run.seed,
+            round,
+        });
+        guided.fresh.clear();
+        (self.engine).run(job, count, in_flight, stop, |_, samples| {
+            for view in samples.strategy() {
+                guided.fresh.add(&sample(&view, round));
+            }
+        })?;
+        let fit = Passes::of_imitation(&self.config, round);
+        fit.run(&mut self.learners[0], &guided.fresh, threads, stop)?;
+        Ok(())
     }
 
     /// Says in which iteration the run will end, as far as is known: schedules go by it.

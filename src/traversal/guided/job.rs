@@ -11,7 +11,7 @@ use crate::{
 use std::sync::Arc;
 
 /// Numbers of games against a policy that may play by another network in each.
-const GAMES: usize = 1 << 20;
+pub(super) const GAMES: usize = 1 << 20;
 
 /// The walks of one iteration. What a walk does is the same whoever walks beside it.
 pub struct GuidedWalks<G: Game, E> {

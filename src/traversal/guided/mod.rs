@@ -16,12 +16,14 @@
 //! that regret matching wants (Brown et al. 2019). An exploring opponent reaches it with other hands than their policy does; that bias is
 //! bounded by the exploration. The critic's own error is a bias, too: it makes a run a heuristic where the critic is not exact.
 
+mod imitation;
 mod job;
 mod opposite;
 mod returns;
 mod settings;
 mod walk;
 
+pub use imitation::ImitationWalks;
 pub use job::GuidedWalks;
 pub use opposite::{Opposite, Table};
 pub use settings::Settings;

@@ -2,8 +2,9 @@
 
 use super::walk::Question;
 use crate::{
-    game::{Action, Game, Player},
+    game::{Action, ActionSet, Game, Player},
     inference::{Head, Stopped},
+    regret,
     traversal::{WalkSlot, seats::Seats},
 };
 
@@ -15,8 +16,8 @@ pub trait Opposite<G: Game>: Send + Sync {
     /// Writes what it sees of the position into the beginning of `row`.
     fn encode(&self, game: &G, state: &G::State, mover: Player, row: &mut [f32]);
 
-    /// The game's action that `point`, uniform in `[0, 1)`, draws from the policy that `answer` stands for.
-    fn act(&self, game: &G, state: &G::State, answer: &[f32], point: f64) -> Action;
+    /// Writes the policy that `answer` stands for to `policy`, by the game's own actions (`[game actions]`).
+    fn policy(&self, game: &G, state: &G::State, answer: &[f32], policy: &mut [f32]);
 }
 
 /// Who has which seat in a game against a policy that does not learn.
@@ -43,15 +44,15 @@ impl<G: Game> Table<'_, G> {
         mover != self.learner
     }
 
-    /// Asks for the opposite policy's action, and waits for it.
+    /// Asks for the opposite policy's action for `mover`, and waits for it. Leaves the policy in `policy`, by the game's own actions.
     pub(super) async fn turn<L: WalkSlot>(
         &self,
         game: &G,
-        state: &G::State,
+        (state, mover): (&G::State, Player),
         seats: &mut Seats<'_, L, Question>,
         point: f64,
+        policy: &mut [f32; ActionSet::CAPACITY],
     ) -> Result<Action, Stopped> {
-        let mover = self.learner.opponent();
         // Nothing else of this walk waits: its own slot is vacant.
         let seat = seats.vacant().unwrap_or_default();
         (self.opposite).encode(game, state, mover, seats.slot(seat).info_mut());
@@ -62,6 +63,10 @@ impl<G: Game> Table<'_, G> {
         seats.wait(&mut answered).await?;
         let slot = answered.first().and_then(|&seat| seats.take(seat));
         let (_, slot) = slot.ok_or(Stopped)?;
-        Ok(self.opposite.act(game, state, slot.answer(), point))
+        let policy = &mut policy[..game.num_actions()];
+        self.opposite.policy(game, state, slot.answer(), policy);
+        let legal = game.legal_actions(state);
+        let drawn = regret::draw(policy, legal, point).or(legal.first());
+        Ok(drawn.unwrap_or_default())
     }
 }

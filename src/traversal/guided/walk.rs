@@ -154,6 +154,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
             info: Vec::new(),
             open: Vec::new(),
         };
+        let mut others = [0.0; ActionSet::CAPACITY];
         let (mut policy, mut walked) = ([0.0; ActionSet::CAPACITY], [0.0; ActionSet::CAPACITY]);
         let actions = self.encoding.num_actions();
         let (policy, walked) = (&mut policy[..actions], &mut walked[..actions]);
@@ -165,7 +166,8 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 Err(endpoint) => break endpoint,
             };
             if let Some(table) = table.filter(|table| table.is_opposite(mover)) {
-                let turn = table.turn(&self.game, &state, &mut seats, rng.uniform());
+                let (at, point) = ((&state, mover), rng.uniform());
+                let turn = table.turn(&self.game, at, &mut seats, point, &mut others);
                 let action = turn.await?;
                 self.apply(&mut state, action, &mut rng);
                 record.statistics.counts.requests += 1;
@@ -219,7 +221,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
     }
 
     /// The mover, or why the walk ends here.
-    fn enter<R: WalkRandomness>(
+    pub(super) fn enter<R: WalkRandomness>(
         &self,
         state: &G::State,
         depth: usize,
@@ -242,7 +244,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         self.game.payoff(state, Player::P0) / self.settings.points_per_unit
     }
 
-    fn apply<R: WalkRandomness>(&self, state: &mut G::State, action: u8, rng: &mut R) {
+    pub(super) fn apply<R: WalkRandomness>(&self, state: &mut G::State, action: u8, rng: &mut R) {
         match self.game.chance_outcomes(state, action) {
             0 | 1 => self.game.apply(state, action),
             outcomes => {
