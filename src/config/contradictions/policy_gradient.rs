@@ -2,6 +2,7 @@
 
 use super::Search;
 use crate::{
+    config::{Config, render::value_text},
     regret::UpdateRule,
     training::{AveragingScheme, LearnerKind},
     traversal::SamplingMode,
@@ -16,16 +17,29 @@ const OWN: [&str; 5] = [
     "policy_gradient.batch_size",
 ];
 
+/// Those of other ways to learn.
+const OTHERS: [&str; 12] = [
+    "training.hedge_eta",
+    "training.hedge_tau",
+    "training.hedge_tau_final",
+    "training.hedge_clamp",
+    "training.reinitialise",
+    "training.target_scaling",
+    "training.held_out",
+    "training.keep",
+    "training_weighting.mode",
+    "regret_matching.all_negative_fallback",
+    "optimization.advantage_batch_size",
+    "optimization.advantage_updates_per_iteration",
+];
+
 impl Search<'_> {
     /// What policy gradient needs, and what has an effect with it or without it only.
     pub(super) fn policy_gradient(&mut self) {
         const LEARNER: &str = "training.learner";
         let config = self.config;
         if config.training.learner != LearnerKind::PolicyGradient {
-            for key in OWN {
-                let text = "has no effect unless training.learner is policy_gradient";
-                self.note(key, text.to_owned());
-            }
+            self.without_effect(&OWN, "unless training.learner is policy_gradient");
             return;
         }
         if config.traversal.sampling_mode != SamplingMode::ValueGuided {
@@ -44,27 +58,16 @@ impl Search<'_> {
             let text = "has no effect unless run.max_iterations says when it is reached";
             self.note("policy_gradient.entropy_final", text.to_owned());
         }
-        self.without_effect_by_gradient();
+        self.without_effect(&OTHERS, "under training.learner policy_gradient");
     }
 
-    fn without_effect_by_gradient(&mut self) {
-        let keys = [
-            "training.hedge_eta",
-            "training.hedge_tau",
-            "training.hedge_tau_final",
-            "training.hedge_clamp",
-            "training.reinitialise",
-            "training.target_scaling",
-            "training.held_out",
-            "training.keep",
-            "training_weighting.mode",
-            "regret_matching.all_negative_fallback",
-            "optimization.advantage_batch_size",
-            "optimization.advantage_updates_per_iteration",
-        ];
+    /// Notes those of `keys` that somebody gave another value than they have anyway.
+    fn without_effect(&mut self, keys: &[&str], when: &str) {
+        let usual = Config::default();
         for key in keys {
-            let text = "has no effect under training.learner policy_gradient";
-            self.note(key, text.to_owned());
+            if value_text(self.config, key) != value_text(&usual, key) {
+                self.note(key, format!("has no effect {when}"));
+            }
         }
     }
 }
