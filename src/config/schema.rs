@@ -263,6 +263,8 @@ static KEYS: &[Key] = &[
     integer("traversal.endpoint_depth_bucket_max", 1, 1_000_000),
     integer("traversal.progress_every_traversals", 0, COUNT).outside(RaisedToLow),
 
+    choice("value_guided.targets", &["q", "children"]),
+    number("value_guided.children_share", 0.0, 1.0),
     number("value_guided.exploration", 0.0, 1.0),
     number("value_guided.exploration_final", 0.0, 1.0).or_null(),
     positive("value_guided.points_per_unit", 1e9),

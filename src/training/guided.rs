@@ -18,7 +18,7 @@ use crate::{
     random::{Purpose, Stream},
     regret::{Bootstrapped, Hedge, Matching, Update, UpdateRule},
     replay::Memory,
-    traversal::{GuidedWalker, SamplingMode},
+    traversal::{GuidedTargets, GuidedWalker, SamplingMode},
 };
 use std::sync::Arc;
 
@@ -53,22 +53,28 @@ impl<G: Game, E: Encoding<G>> Guided<G, E> {
         let settings = &config.value_guided;
         let walker = GuidedWalker::new(game, encoding, settings, traversal, strategy);
         let sight = walker.sight();
-        let colors = sight.color_layout();
-        let (info_len, actions) = (sight.info_len(), sight.num_actions());
-        let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
+        let (info_len, outputs) = (sight.info_len(), walker.critic_outputs());
+        let colors = sight.color_layout().map(|colors| match settings.targets {
+            GuidedTargets::Q => colors,
+            GuidedTargets::Children => colors.with_common_answers(outputs),
+        });
+        let architecture = Architecture::new(&config.network, info_len, outputs, colors.as_ref())?;
         let seed = config.run.seed;
         let initial = architecture.initial(&mut Stream::new(seed, Purpose::Weights, CRITIC, 0));
-        let memory = |info_len, draws| {
+        let memory = |info_len, actions, draws| {
             let stream = stream(config, 0, draws);
             Memory::new(config.replay.advantage_capacity, info_len, actions, stream)
         };
         let critic = Learner::new(architecture, &initial, &config.optimization)?;
-        let policy_len = walker.encoding().info_len();
+        let (policy_len, actions) = (
+            walker.encoding().info_len(),
+            walker.encoding().num_actions(),
+        );
         Ok(Some(Self {
             walker: Arc::new(walker),
             critic,
-            returns: memory(info_len, Draws::CriticMemory)?,
-            fresh: memory(policy_len, Draws::FreshMemory)?,
+            returns: memory(info_len, outputs, Draws::CriticMemory)?,
+            fresh: memory(policy_len, actions, Draws::FreshMemory)?,
         }))
     }
 }

@@ -46,7 +46,9 @@ mod walker;
 
 pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
-pub use guided::{GuidedWalk, GuidedWalker, GuidedWalks, Settings as GuidedSettings};
+pub use guided::{
+    GuidedWalk, GuidedWalker, GuidedWalks, Settings as GuidedSettings, Targets as GuidedTargets,
+};
 pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};
 pub use randomness::WalkRandomness;

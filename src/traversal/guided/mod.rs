@@ -16,11 +16,14 @@
 //! that regret matching wants (Brown et al. 2019). An exploring opponent reaches it with other hands than their policy does; that bias is
 //! bounded by the exploration. The critic's own error is a bias, too: it makes a run a heuristic where the critic is not exact.
 
+mod children;
 mod job;
+mod questions;
+mod record;
 mod returns;
 mod settings;
 mod walk;
 
 pub use job::GuidedWalks;
-pub use settings::Settings;
+pub use settings::{Settings, Targets};
 pub use walk::{GuidedWalk, GuidedWalker};

@@ -2,10 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What the critic knows, and how targets are made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Targets {
+    /// The values of the actions of a state: one call for all of them.
+    #[default]
+    Q,
+    /// The value of a state: one call for the state after each action, with chance sampled.
+    Children,
+}
+
 /// Value-guided walks and their critic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// `q`: the critic answers with one value per action. `children`: it answers with the value of a state to each player and is asked about the
+    /// state after every legal action, which costs as many calls; `traversal.branches_in_flight` of them wait at once.
+    pub targets: Targets,
+    /// The share of decisions whose children are looked at, above 0 to 1; the others teach only the critic. Without effect under `q`.
+    pub children_share: f64,
     /// Uniform share mixed into both players' policies in the first iteration, 0 to 1.
     pub exploration: f64,
     /// The same in iteration `run.max_iterations`, and in between in proportion; null = `exploration` throughout.
@@ -33,6 +49,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            targets: Targets::Q,
+            children_share: 0.5,
             exploration: 0.05,
             exploration_final: None,
             points_per_unit: 1.0,
