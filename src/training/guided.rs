@@ -132,11 +132,27 @@ pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
     }
 }
 
+/// The policy network that value-guided walks are fitted to: there is one for both seats.
+pub(super) const FITTED: Role = Role::Advantage(Player::P0);
+
+/// Where its moving average is kept, which has no optimizer.
+pub(super) const SMOOTHED: Role = Role::Advantage(Player::P1);
+
+/// The moving average `mean` of a network's parameters (`[num_parameters]`, answers in target units) after `iteration`, which fitted `now`:
+/// over the last tenth of all iterations until that is longer than `value_guided.smoothing` says.
+pub(super) fn smoothed(config: &Config, iteration: u32, mean: Vec<f32>, now: &[f32]) -> Vec<f32> {
+    let growing = f64::from(iteration.saturating_sub(1)) / (f64::from(iteration) + 9.0);
+    let kept = config.value_guided.smoothing.min(growing) as f32;
+    let mix = |(mean, now): (f32, &f32)| kept * mean + (1.0 - kept) * now;
+    mean.into_iter().zip(now).map(mix).collect()
+}
+
 /// The network that plays in the place of `role`: under value-guided walks one plays both seats.
 pub(super) fn playing(config: &Config, role: Role) -> Role {
     let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
     match role {
-        Role::Advantage(_) if guided => Role::Advantage(Player::P0),
+        Role::Advantage(_) if guided && config.value_guided.smoothing > 0.0 => SMOOTHED,
+        Role::Advantage(_) if guided => FITTED,
         role => role,
     }
 }

@@ -26,6 +26,15 @@ pub struct Settings {
     pub exploration: f64,
     /// The same in iteration `run.max_iterations`, and in between in proportion; null = `exploration` throughout.
     pub exploration_final: Option<f64>,
+    /// Share of walks, 0 to 1, whose first plies are played half at random and recorded by nobody, so that the policies also learn what to do
+    /// where they would not lead: against another player they may be led there.
+    pub scattered_starts: f64,
+    /// The most such plies, positive; how many is drawn uniformly.
+    pub scattered_plies: usize,
+    /// How much of the policy network that plays stays from iteration to iteration, 0 to below 1: its parameters are a moving average of the
+    /// fitted ones' (Polyak and Juditsky 1992), which takes most of a fit's noise out of what regret matching makes of small differences. In
+    /// early iterations it reaches back a tenth of them. 0 = the fitted network plays.
+    pub smoothing: f64,
     /// Points per unit of the critic's values, positive.
     pub points_per_unit: f64,
     /// What winning adds to the final value, in units; losing takes as much. 0 = points alone.
@@ -53,6 +62,9 @@ impl Default for Settings {
             children_share: 0.5,
             exploration: 0.05,
             exploration_final: None,
+            scattered_starts: 0.0,
+            scattered_plies: 100,
+            smoothing: 0.0,
             points_per_unit: 1.0,
             win_bonus: 0.0,
             cut_cost: 0.0,

@@ -18,6 +18,9 @@ use crate::{
     },
 };
 
+/// Share of uniform play in the first plies of scattered walks.
+const SCATTER: f64 = 0.5;
+
 /// Everything value-guided walks of one run share.
 pub struct GuidedWalker<G, E> {
     pub(super) game: G,
@@ -116,21 +119,24 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         let actions = self.encoding.num_actions();
         let (policy, walked) = (&mut policy[..actions], &mut walked[..actions]);
         let mut depth = 0;
+        let scattered = self.scattered(&mut rng);
         let endpoint = loop {
             record.statistics.counts.nodes += 1;
-            let mover = match self.enter(&state, depth, &mut rng) {
+            let before = depth < scattered;
+            let mover = match self.enter(&state, depth, before, &mut rng) {
                 Ok(mover) => mover,
                 Err(endpoint) => break endpoint,
             };
             let legal = self.encoding.legal_actions(&self.game, &state);
             let asked = (&state, mover, legal);
             children.clear();
-            if self.looks_ahead(&mut rng) {
+            if !before && self.looks_ahead(&mut rng) {
                 self.children(asked, depth, &mut children, &mut rng);
             }
             self.ask(asked, &mut children, &mut seats, &mut answers)
                 .await?;
             update.policy(&answers.policy, legal, policy);
+            let exploration = if before { SCATTER } else { exploration };
             regret::mix_uniform(policy, legal, exploration, walked);
             let drawn = rng.choose(walked, legal).or(legal.first());
             let action = drawn.unwrap_or_default();
@@ -142,7 +148,9 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 standing: self.standing(&state, Player::P0),
                 children: &children,
             };
-            record.decision(&decision, &answers, update);
+            if !before {
+                record.decision(&decision, &answers, update);
+            }
             let action = self.encoding.to_game(&self.game, &state, action);
             self.apply(&mut state, action, &mut rng);
             depth += 1;
@@ -152,6 +160,20 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         counts.max_depth_reached = depth;
         let ends = self.ends(&state, endpoint);
         Ok(record.finish(ends, self.settings.lambda))
+    }
+
+    /// Plies that a walk plays half at random before it records anything.
+    fn scattered<R: WalkRandomness>(&self, rng: &mut R) -> usize {
+        let Settings {
+            scattered_starts: share,
+            scattered_plies: plies,
+            ..
+        } = self.settings;
+        if share > 0.0 && rng.uniform() < share {
+            1 + rng.index(plies)
+        } else {
+            0
+        }
     }
 
     /// Whether the children of a decision are looked at.
@@ -180,10 +202,15 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         &self,
         state: &G::State,
         depth: usize,
+        before: bool,
         rng: &mut R,
     ) -> Result<Player, Endpoint> {
         let mover = self.game.mover(state).ok_or(Endpoint::Terminal)?;
-        let stop = self.stop_probability(depth);
+        let stop = if before {
+            0.0
+        } else {
+            self.stop_probability(depth)
+        };
         if stop >= 1.0 || stop > 0.0 && rng.uniform() < stop {
             return Err(Endpoint::Depth);
         }
