@@ -2,6 +2,7 @@
 
 mod guided;
 mod network;
+mod policy_gradient;
 
 use super::bot_names::{normal, why_not};
 use super::error::{Note, Problem, Reason, Source};
@@ -38,6 +39,7 @@ pub(super) fn find(
     search.evaluation();
     search.network();
     search.value_guided();
+    search.policy_gradient();
     search.device();
     search.bots();
 }

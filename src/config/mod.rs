@@ -76,6 +76,8 @@ pub struct Config {
     pub averaging: crate::training::AveragingSettings,
     /// Where fits start, what they learn from, which weights they keep.
     pub training: crate::training::TrainingSettings,
+    /// Policy gradient.
+    pub policy_gradient: crate::training::PolicyGradientSettings,
     /// Sample weights by iteration.
     pub training_weighting: crate::training::WeightingSettings,
     /// Evaluation.

@@ -314,6 +314,7 @@ static KEYS: &[Key] = &[
     integer("averaging.budget_mib", 1, 1_000_000),
 
     choice("training.updates", &["simultaneous", "alternating"]),
+    choice("training.learner", &["deep_cfr", "policy_gradient"]),
     choice("training.update", &["regret_matching", "bootstrapped", "hedge"]),
     positive("training.hedge_eta", 1e6),
     number("training.hedge_tau", 0.0, 1e6),
@@ -325,6 +326,12 @@ static KEYS: &[Key] = &[
     number("training.held_out", 0.0, 0.5),
     integer("training.held_out_checks", 1, COUNT),
     choice("training.keep", &["last", "best_heldout"]),
+
+    positive("policy_gradient.clip", 1e6),
+    number("policy_gradient.entropy", 0.0, 1e6),
+    number("policy_gradient.entropy_final", 0.0, 1e6).or_null(),
+    integer("policy_gradient.passes", 1, COUNT),
+    integer("policy_gradient.batch_size", 1, 1_048_576),
 
     choice("training_weighting.mode", &["none", "lcfr", "dcfr"]),
     number("training_weighting.lcfr_alpha", 0.0, 100.0),

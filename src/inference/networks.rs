@@ -1,24 +1,27 @@
 //! The networks of a lane, and which code runs them.
 
-use super::{Head, Kernels, Network, RowShape, TorchNetworks};
+use super::{Head, Kernels, Network, RowShape, Set, TorchNetworks};
 use crate::network::{Architecture, PackedNetwork, PackedScratch, TensorError};
 use std::sync::Arc;
 
 /// The networks' layers by head.
 #[derive(Clone, Debug)]
 pub struct HeadArchitectures {
-    /// Of every head but the critic.
+    /// Of every other head.
     pub policy: Architecture,
     /// Of [`Head::CRITIC`], if there is one.
     pub critic: Option<Architecture>,
+    /// Of the heads of the second set ([`Head::of_set`]), if they are not as the others.
+    pub rival: Option<Architecture>,
 }
 
 impl From<Architecture> for HeadArchitectures {
-    /// Without a critic.
+    /// Without a critic or a rival.
     fn from(policy: Architecture) -> Self {
         Self {
             policy,
             critic: None,
+            rival: None,
         }
     }
 }
@@ -30,7 +33,9 @@ impl HeadArchitectures {
     /// The critic where there is none.
     pub fn of(&self, head: Head) -> Result<&Architecture, TensorError> {
         if head != Head::CRITIC {
-            return Ok(&self.policy);
+            let rival = self.rival.as_ref();
+            let rival = rival.filter(|_| head.set().0 == Set::Second);
+            return Ok(rival.unwrap_or(&self.policy));
         }
         let critic = self.critic.as_ref();
         critic.ok_or_else(|| TensorError::new("these networks have no critic"))
@@ -38,12 +43,12 @@ impl HeadArchitectures {
 
     /// The lengths of slots that fit every head.
     pub fn row_shape(&self) -> RowShape {
-        let policy = Self::rows_of(&self.policy);
-        let critic = self.critic.as_ref().map_or(policy, Self::rows_of);
-        RowShape {
-            info_len: policy.info_len.max(critic.info_len),
-            actions: policy.actions.max(critic.actions),
+        let mut shape = Self::rows_of(&self.policy);
+        for RowShape { info_len, actions } in self.all().map(Self::rows_of) {
+            shape.info_len = shape.info_len.max(info_len);
+            shape.actions = shape.actions.max(actions);
         }
+        shape
     }
 
     /// The lengths of a network's rows.
@@ -55,7 +60,9 @@ impl HeadArchitectures {
     }
 
     fn all(&self) -> impl Iterator<Item = &Architecture> {
-        std::iter::once(&self.policy).chain(&self.critic)
+        std::iter::once(&self.policy)
+            .chain(&self.critic)
+            .chain(&self.rival)
     }
 }
 

@@ -21,7 +21,7 @@ impl Head {
         }
     }
 
-    fn set(self) -> (Set, Head) {
+    pub(super) fn set(self) -> (Set, Head) {
         match self.0.checked_sub(SECOND) {
             None => (Set::First, self),
             Some(number) => (Set::Second, Head(number)),

@@ -10,11 +10,13 @@
 mod fallback;
 mod matching;
 mod policy;
+mod softmax;
 mod update;
 
 pub use fallback::{ArgmaxTiebreak, Fallback, FallbackPolicy, Uniform};
 pub use matching::{Matched, regret_matching};
 pub use policy::{draw, entropy, greedy, legal_softmax, mix_uniform};
+pub use softmax::Softmax;
 pub use update::{Bootstrapped, Hedge, Judged, Matching, Update, UpdateRule};
 
 use serde::{Deserialize, Serialize};

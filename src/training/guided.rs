@@ -1,11 +1,12 @@
 //! What learns in a run of value-guided walks besides the policy: the critic, and the policy's samples of one iteration.
 
 use super::{
-    FitPlan, FitReport, IterationError, Keep, Learner, LearnerState, LossKind, MinibatchOrder,
-    RateSchedule, Role, WeightingMode, WeightingSettings,
+    FitPlan, FitReport, IterationError, Keep, Learner, LearnerKind, LearnerState, LossKind,
+    MinibatchOrder, RateSchedule, Role, WeightingMode, WeightingSettings,
     batches::MemoryBatches,
     fit,
     fitting::{in_between, learning_rate_share},
+    policy_gradient::{Decisions, PolicyFit},
     threads::use_threads,
 };
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     inference::StopFlag,
     network::Architecture,
     random::{Purpose, Stream},
-    regret::{Bootstrapped, Hedge, Matching, Update, UpdateRule},
+    regret::{Bootstrapped, Hedge, Matching, Softmax, Update, UpdateRule},
     replay::Memory,
     traversal::{GuidedTargets, GuidedWalker, SamplingMode},
 };
@@ -30,6 +31,8 @@ pub(super) struct Guided<G, E> {
     pub returns: Memory,
     /// The policy's, under rules that do not replay.
     pub fresh: Memory,
+    /// The policy's under policy gradient.
+    pub decisions: Decisions,
 }
 
 /// Streams of [`Purpose::Guided`], by their second coordinate.
@@ -75,6 +78,7 @@ impl<G: Game, E: Encoding<G>> Guided<G, E> {
             critic,
             returns: memory(info_len, outputs, Draws::CriticMemory)?,
             fresh: memory(policy_len, actions, Draws::FreshMemory)?,
+            decisions: Decisions::new(memory(policy_len, actions, Draws::FreshMemory)?),
         }))
     }
 }
@@ -113,6 +117,9 @@ fn stream(config: &Config, iteration: u32, draws: Draws) -> Stream {
 pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
     let training = &config.training;
     let matching = Matching::of(config);
+    if training.learner == LearnerKind::PolicyGradient {
+        return Box::new(Softmax);
+    }
     match training.update {
         UpdateRule::RegretMatching => Box::new(matching),
         UpdateRule::Bootstrapped => Box::new(Bootstrapped {
@@ -160,7 +167,10 @@ pub(super) fn playing(config: &Config, role: Role) -> Role {
 /// What the answers of the current policy networks mean.
 pub(super) fn reading(config: &Config, matching: Matching) -> Reading {
     let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
-    if guided && config.training.update == UpdateRule::Hedge {
+    let training = &config.training;
+    let logits =
+        training.learner == LearnerKind::PolicyGradient || training.update == UpdateRule::Hedge;
+    if guided && logits {
         return Reading::Logits;
     }
     let Matching { epsilon, fallback } = matching;
@@ -172,6 +182,24 @@ pub(super) fn exploration(config: &Config, iteration: u32) -> f64 {
     let settings = &config.value_guided;
     let (first, last) = (settings.exploration, settings.exploration_final);
     in_between(first, last, config, iteration)
+}
+
+/// Fits the policy network by policy gradient; `None` where there is nothing to fit to.
+pub(super) fn fit_by_gradient(
+    config: &Config,
+    iteration: u32,
+    threads: usize,
+    learner: &mut Learner,
+    decisions: &Decisions,
+    stop: &StopFlag,
+) -> Result<Option<FitReport>, IterationError> {
+    let fit = PolicyFit {
+        config,
+        iteration,
+        threads,
+    };
+    let stream = stream(config, iteration, Draws::PolicyFit);
+    fit.run(learner, decisions, stream, stop)
 }
 
 /// A fit that goes through one iteration's samples so many times.

@@ -143,11 +143,7 @@ pub fn strategy_loss(
     weighting: &WeightingSettings,
 ) -> Result<Tensor, TensorError> {
     let illegal = batch.legal.f_to_kind(Kind::Bool)?.f_logical_not()?;
-    let logits = logits.f_to_kind(Kind::Float)?;
-    let log_policy = logits
-        .f_masked_fill(&illegal, ILLEGAL_LOGIT)?
-        .f_log_softmax(-1, Kind::Float)?
-        .f_masked_fill(&illegal, 0.0)?;
+    let log_policy = log_policy(logits, &illegal)?;
     let target = batch.target.f_masked_fill(&illegal, 0.0)?;
     let losses = (target.f_mul(&log_policy)?)
         .f_sum_dim_intlist(-1, false, Kind::Float)?
@@ -157,6 +153,14 @@ pub fn strategy_loss(
         return Ok(losses.f_mean(Kind::Float)?);
     };
     mean(&losses.f_mul(&weights)?, &weights, LEAST_WEIGHT)
+}
+
+/// The logs of the legal softmax of `logits`, 0 for illegal actions: f32 `[batch, actions]`. `illegal` is bool `[batch, actions]`.
+pub(super) fn log_policy(logits: &Tensor, illegal: &Tensor) -> Result<Tensor, TensorError> {
+    let logits = logits.f_to_kind(Kind::Float)?;
+    let masked = logits.f_masked_fill(illegal, ILLEGAL_LOGIT)?;
+    let logs = masked.f_log_softmax(-1, Kind::Float)?;
+    Ok(logs.f_masked_fill(illegal, 0.0)?)
 }
 
 /// `sum terms / max(least, sum weights)`.

@@ -12,6 +12,7 @@ mod biases;
 mod clock;
 mod contestant;
 mod durable;
+mod exploit;
 mod exploitability;
 mod fit;
 mod fits;
@@ -21,6 +22,7 @@ mod guided;
 mod learner;
 mod losses;
 mod metrics;
+mod policy_gradient;
 mod reinitialise;
 mod report;
 mod role;
@@ -38,18 +40,20 @@ pub use biases::biases;
 pub use clock::{Phase, PhaseClock};
 pub use contestant::{SavedPolicy, SavedRun};
 pub use durable::Resumption;
+pub use exploit::{Budget, Exploit, Found, Gain, Way};
 pub use exploitability::Exploitability;
 pub use fit::{FitPlan, FitReport, Minibatches, fit};
 pub use game::TrainedGame;
 pub use learner::{Learner, LearnerError, LearnerState};
 pub use losses::{LossKind, Minibatch, advantage_loss, root_mean_square, strategy_loss};
+pub use policy_gradient::{Settings as PolicyGradientSettings, Surrogate, SurrogateBatch};
 pub use reinitialise::{Reinitialise, UnknownOccasion};
 pub use report::{Due, IterationError, IterationReport, Watcher};
 pub use role::Role;
 pub use session::{Ending, Outcome, Session};
 pub use settings::{
-    Keep, MinibatchOrder, OptimizationSettings, RateSchedule, RunSettings, TargetScaling,
-    TrainingSettings, Updates,
+    Keep, LearnerKind, MinibatchOrder, OptimizationSettings, RateSchedule, RunSettings,
+    TargetScaling, TrainingSettings, Updates,
 };
 pub use threads::cpu_networks;
 pub use trainer::Trainer;

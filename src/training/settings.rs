@@ -161,6 +161,17 @@ pub enum Updates {
     Alternating,
 }
 
+/// How policies are learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnerKind {
+    /// From the advantages of all actions.
+    #[default]
+    DeepCfr,
+    /// From the actions taken, by the clipped surrogate of section `policy_gradient`: what Deep CFR is measured by.
+    PolicyGradient,
+}
+
 /// Where fits start, what they learn from, and which weights they keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -168,6 +179,8 @@ pub struct TrainingSettings {
     /// `simultaneous`, or `alternating` as in Deep CFR (Brown et al. 2019, algorithm 1): converges in fewer iterations, but batches are half
     /// as large and only one advantage network is fitted at a time.
     pub updates: Updates,
+    /// How policies are learned: `deep_cfr`, or `policy_gradient`, the yardstick, which needs value-guided walks and has no average strategy.
+    pub learner: LearnerKind,
     /// What value-guided walks teach the policy network: `regret_matching` (Deep CFR: mean advantages over all iterations, from the replay
     /// memory), `bootstrapped` (their running mean in the network itself) or `hedge` (the softmax of accumulated advantages). The last two
     /// learn from the iteration's own samples, each once, and keep no replay memory.
@@ -201,6 +214,7 @@ impl Default for TrainingSettings {
     fn default() -> Self {
         Self {
             updates: Updates::Simultaneous,
+            learner: LearnerKind::DeepCfr,
             update: UpdateRule::RegretMatching,
             hedge_eta: 2.0,
             hedge_tau: 0.02,

@@ -1,5 +1,6 @@
 //! The trainer: networks, memories and engine of one run, and what an iteration does with them.
 
+mod against;
 mod guided;
 mod judging;
 mod weights;
@@ -27,7 +28,7 @@ use crate::{
     random::{Purpose, Stream},
     regret::Matching,
     replay::{HeldOut, Memory, MemoryError},
-    traversal::{IterationWalks, Traversers, WalkStatistics, Walker},
+    traversal::{IterationWalks, Opposite, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
 use std::{
@@ -52,6 +53,8 @@ pub struct Trainer<G: ScriptedGame, E> {
     architectures: HeadArchitectures,
     /// The critic and what belongs to value-guided walks, where these are walked.
     guided: Option<Guided<G, E>>,
+    /// Who sits opposite in value-guided walks and does not learn.
+    opposite: Option<Arc<dyn Opposite<G>>>,
     learners: [Learner; 3],
     memories: [Memory; 3],
     /// How the average strategy comes about.
@@ -65,11 +68,13 @@ pub struct Trainer<G: ScriptedGame, E> {
 }
 
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
-    /// Fresh networks and empty memories.
-    ///
-    /// # Errors
-    /// Settings that do not fit each other or the game, or threads and memory that could not be had.
-    pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
+    /// Fresh networks and empty memories, and room for the networks of a policy that does not learn.
+    fn with_rival(
+        game: G,
+        encoding: E,
+        config: &Config,
+        rival: Option<Architecture>,
+    ) -> anyhow::Result<Self> {
         let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
         let mut traversal = config.traversal.clone();
         if config.averaging.scheme != AveragingScheme::StrategyNetwork {
@@ -90,6 +95,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let architectures = HeadArchitectures {
             policy: architecture.clone(),
             critic: guided.as_ref().map(|guided| guided.architecture().clone()),
+            rival,
         };
         let (engine, networks) = start_engine(config, &architectures)?;
         let learner = |role| new_learner(config, &architecture, role);
@@ -124,6 +130,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             meter: meter.transpose()?,
             architectures,
             guided,
+            opposite: None,
             engine,
             networks,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],

@@ -47,7 +47,8 @@ mod walker;
 pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
 pub use guided::{
-    GuidedWalk, GuidedWalker, GuidedWalks, Settings as GuidedSettings, Targets as GuidedTargets,
+    GuidedWalk, GuidedWalker, GuidedWalks, Opposite, Settings as GuidedSettings, Table, Taken,
+    Targets as GuidedTargets,
 };
 pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};

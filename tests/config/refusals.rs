@@ -233,7 +233,39 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 24] = [
+    let cases: [(&[&str], &str, &[&str]); 27] = [
+        (
+            &[
+                "training.learner=policy_gradient",
+                "averaging.scheme=current",
+            ],
+            "training.learner",
+            &["sampling_mode = outcome", "value_guided"],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.learner=policy_gradient",
+                "averaging.scheme=single_network",
+            ],
+            "averaging.scheme",
+            &[
+                "learner = policy_gradient",
+                "set averaging.scheme to current",
+            ],
+        ),
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.learner=policy_gradient",
+                "averaging.scheme=current",
+                "training.update=hedge",
+            ],
+            "training.update",
+            &["learner = policy_gradient", "leave training.update out"],
+        ),
         (
             &[
                 "traversal.sampling_mode=value_guided",
@@ -481,6 +513,22 @@ fn settings_without_effect_are_noted() {
             ],
             "traversal.store_strategy_on_opponent_nodes",
             "no effect with average_strategy",
+        ),
+        (
+            &["policy_gradient.clip=0.1"],
+            "policy_gradient.clip",
+            "unless training.learner is policy_gradient",
+        ),
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.learner=policy_gradient",
+                "averaging.scheme=current",
+                "training.hedge_eta=1.0",
+            ],
+            "training.hedge_eta",
+            "no effect under training.learner policy_gradient",
         ),
         (
             &["training.update=hedge"],

@@ -66,10 +66,16 @@ fn two_iterations_and_two_more_are_four() {
 #[test]
 fn a_critic_goes_on_where_it_was() {
     let place = Place::new();
-    for update in ["regret_matching", "hedge"] {
-        let update = format!("training.update={update}");
+    for (update, average) in [
+        ("training.update=regret_matching", "strategy_network"),
+        ("training.update=hedge", "strategy_network"),
+        ("training.learner=policy_gradient", "current"),
+    ] {
+        let average = format!("averaging.scheme={average}");
         let guided = with(&[
-            &update,
+            update,
+            &average,
+            "policy_gradient.entropy_final=0.0",
             "traversal.sampling_mode=value_guided",
             "traversal.max_depth=40",
             "traversal.max_nodes_per_traversal=null",

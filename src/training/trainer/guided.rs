@@ -6,10 +6,12 @@ use crate::{
     game::Player,
     platform::logical_cores,
     training::{
-        FitReport, IterationError, Phase, PhaseClock, Role, TrainedGame, Watcher,
+        FitReport, IterationError, LearnerKind, Phase, PhaseClock, Role, TrainedGame, Watcher,
         batches::sample,
         fits::{Fitted, IterationFits},
-        guided::{FITTED, Guided, Passes, SMOOTHED, exploration, smoothed, update},
+        guided::{
+            FITTED, Guided, Passes, SMOOTHED, exploration, fit_by_gradient, smoothed, update,
+        },
     },
     traversal::{GuidedWalks, WalkStatistics},
 };
@@ -57,6 +59,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let job = Arc::new(GuidedWalks {
             walker: Arc::clone(&guided.walker),
             update,
+            opposite: self.opposite.clone(),
             exploration: exploration(&self.config, iteration),
             seed: self.config.run.seed,
             iteration,
@@ -66,18 +69,25 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         self.networks.with(|_| tch::set_num_threads(1))?;
         guided.returns.clear();
         guided.fresh.clear();
+        guided.decisions.clear();
+        let by_gradient = self.config.training.learner == LearnerKind::PolicyGradient;
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
         self.engine
             .run(job, count, in_flight, course.stop, |index, walk| {
                 walks.merge(&walk.statistics);
                 let added = Instant::now();
-                for view in walk.samples.advantage() {
+                for (view, taken) in walk.samples.advantage().zip(walk.taken) {
+                    let sample = sample(&view, iteration);
+                    if by_gradient {
+                        guided.decisions.add(&sample, taken);
+                        continue;
+                    }
                     let memory = match replays {
                         true => &mut memories[FITTED.index()],
                         false => &mut guided.fresh,
                     };
-                    memory.add(&sample(&view, iteration));
+                    memory.add(&sample);
                 }
                 for view in walk.samples.strategy() {
                     memories[Role::Strategy.index()].add(&sample(&view, iteration));
@@ -123,6 +133,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             critic,
             returns,
             fresh,
+            decisions,
             ..
         } = guided;
         let (config, stop, iteration) = (&self.config, course.stop, course.iteration);
@@ -138,6 +149,9 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             fit.run(critic, returns, each, stop)
         };
         let mut fit_policy = || {
+            if config.training.learner == LearnerKind::PolicyGradient {
+                return fit_by_gradient(config, iteration, each, learner, decisions, stop);
+            }
             if !update(config, iteration).replays() {
                 let fit = Passes::of_policy(config, iteration);
                 return fit.run(learner, fresh, each, stop);

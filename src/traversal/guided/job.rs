@@ -1,21 +1,26 @@
 //! The value-guided walks of an iteration, as what an engine repeats.
 
-use super::{GuidedWalk, GuidedWalker};
+use super::{GuidedWalk, GuidedWalker, Opposite, Table};
 use crate::{
     encoding::Encoding,
-    game::Game,
+    game::{Game, Player},
     inference::{Job, Lease, Stopped},
-    random::{Purpose, Stream},
+    random::{Purpose, Randomness, Stream},
     regret::Update,
 };
 use std::sync::Arc;
 
+/// Numbers of games against a policy that may play by another network in each.
+const GAMES: usize = 1 << 20;
+
 /// The walks of one iteration. What a walk does is the same whoever walks beside it.
-pub struct GuidedWalks<G, E> {
+pub struct GuidedWalks<G: Game, E> {
     /// What they share with those of other iterations.
     pub walker: Arc<GuidedWalker<G, E>>,
     /// How answers become policies, and what they are to become.
     pub update: Box<dyn Update>,
+    /// Who sits opposite the policy that learns, in turn in either seat; `None` where both seats learn.
+    pub opposite: Option<Arc<dyn Opposite<G>>>,
     /// Uniform share of the policies walked by.
     pub exploration: f64,
     /// The run's seed.
@@ -32,8 +37,13 @@ impl<G: Game, E: Encoding<G>> Job for GuidedWalks<G, E> {
         let mut rng = Stream::new(self.seed, Purpose::Walk, coordinates.0, coordinates.1);
         let state = self.walker.game().deal(&mut rng);
         let update = &*self.update;
+        let table = self.opposite.as_deref().map(|opposite| Table {
+            opposite,
+            learner: Player::from_parity(index),
+            number: rng.index(GAMES),
+        });
         self.walker
-            .walk(state, update, self.exploration, lease, rng)
+            .walk_at(table, state, update, self.exploration, lease, rng)
             .await
     }
 }

@@ -18,6 +18,7 @@
 
 mod children;
 mod job;
+mod opposite;
 mod questions;
 mod record;
 mod returns;
@@ -25,5 +26,7 @@ mod settings;
 mod walk;
 
 pub use job::GuidedWalks;
+pub use opposite::{Opposite, Table};
+pub use record::Taken;
 pub use settings::{Settings, Targets};
 pub use walk::{GuidedWalk, GuidedWalker};

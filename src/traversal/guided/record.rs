@@ -13,12 +13,33 @@ use crate::{
     traversal::{SampleArena, WalkStatistics},
 };
 
+/// The action taken at a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Taken {
+    /// The action, in the encoding's numbers.
+    pub action: u8,
+    /// Its probability under the policy.
+    pub probability: f32,
+    /// The probability it was drawn with, exploration mixed in.
+    pub walked: f32,
+    /// Its TD(lambda) return minus the critic's value of the decision, in the critic's units.
+    pub advantage: f32,
+}
+
+impl Taken {
+    /// What makes an expectation over what was drawn one under the policy; at most 1 / (1 - exploration).
+    pub fn weight(&self) -> f32 {
+        self.probability / self.walked
+    }
+}
+
 /// A decision that was made.
 pub(super) struct Decided<'a, S> {
     pub mover: Player,
     pub legal: ActionSet,
     pub policy: &'a [f32],
-    pub action: usize,
+    /// Without its advantage.
+    pub taken: Taken,
     /// Player 0's value if the game were scored before it.
     pub standing: f64,
     /// The states after its legal actions, judged; none where nobody looked.
@@ -30,6 +51,8 @@ pub(super) struct Record<G: Game> {
     samples: SampleArena,
     critic: SampleArena,
     course: Course,
+    /// By policy sample: the number of its decision, and the action taken, without its advantage.
+    taken: Vec<(usize, Taken)>,
     /// Whether policies give strategy samples.
     strategy: bool,
     pub statistics: WalkStatistics<G>,
@@ -55,6 +78,7 @@ impl<G: Game> Record<G> {
                 Targets::Q => Course::Decisions(Vec::new(), Vec::new()),
                 Targets::Children => Course::States(Vec::new()),
             },
+            taken: Vec::new(),
             strategy: walker.strategy,
             statistics: WalkStatistics::default(),
             advantages: vec![0.0; actions],
@@ -81,6 +105,7 @@ impl<G: Game> Record<G> {
                 };
                 let target = self.samples.push_advantage(info, mover, legal, false, 0);
                 update.target(&judged, target);
+                self.taken.push((counts.decisions as usize, decided.taken));
                 counts.advantage_samples += 1;
             }
             if self.strategy {
@@ -99,7 +124,7 @@ impl<G: Game> Record<G> {
         counts.sampled_actions += 1;
         let info = self.critic.push_info(&answers.open);
         let learned = match &self.course {
-            Course::Decisions(..) => std::iter::once(decided.action as u8).collect(),
+            Course::Decisions(..) => std::iter::once(decided.taken.action).collect(),
             Course::States(_) => (0..VALUES as u8).collect(),
         };
         self.critic.push_advantage(info, mover, learned, false, 0);
@@ -107,24 +132,37 @@ impl<G: Game> Record<G> {
 
     /// What the walk gives, once it has come to an end worth `end` to each player.
     pub fn finish(mut self, end: [f64; 2], lambda: f64) -> GuidedWalk<G> {
-        match self.course {
+        // By decision: what the action taken brought more than the critic thought.
+        let ahead: Vec<f64> = match self.course {
             Course::Decisions(steps, taken) => {
                 let returns = returns(&steps, end, lambda);
-                for (sample, (value, action)) in returns.into_iter().zip(taken).enumerate() {
+                for (sample, (&value, action)) in returns.iter().zip(taken).enumerate() {
                     self.critic.target_mut(sample)[action] = value as f32;
                 }
+                let ahead = returns.iter().zip(&steps);
+                ahead.map(|(value, step)| value - step.value).collect()
             }
             Course::States(stands) => {
                 let returns = returns_to_both(&stands, end, lambda);
-                for (sample, (values, stand)) in returns.into_iter().zip(&stands).enumerate() {
+                for (sample, (values, stand)) in returns.iter().zip(&stands).enumerate() {
                     let own = stand.mover.index();
                     let target = self.critic.target_mut(sample);
                     target.copy_from_slice(&[values[own] as f32, values[1 - own] as f32]);
                 }
+                let ahead = returns.iter().zip(&stands).map(|(values, stand)| {
+                    let own = stand.mover.index();
+                    values[own] - stand.values[own]
+                });
+                ahead.collect()
             }
-        }
+        };
+        let taken = self.taken.into_iter().map(|(decision, taken)| Taken {
+            advantage: ahead[decision] as f32,
+            ..taken
+        });
         GuidedWalk {
             samples: self.samples,
+            taken: taken.collect(),
             critic: self.critic,
             statistics: self.statistics,
         }
@@ -144,7 +182,7 @@ impl Course {
             mover,
             legal,
             policy,
-            action,
+            taken: Taken { action, .. },
             standing,
             children,
         } = *decided;
@@ -160,7 +198,7 @@ impl Course {
                     advantages[action] = answers.critic[action];
                 }
                 let value = mean(advantages);
-                taken.push(action);
+                taken.push(action.into());
                 steps.push(Step {
                     player: mover,
                     standing,

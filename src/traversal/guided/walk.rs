@@ -1,7 +1,7 @@
 //! One value-guided walk.
 
 use super::{
-    Settings, Targets,
+    Settings, Table, Taken, Targets,
     children::VALUES,
     questions::Answers,
     record::{Decided, Record},
@@ -43,6 +43,8 @@ pub struct GuidedWalk<G: Game> {
     pub samples: SampleArena,
     /// Critic samples: the return of the action taken, which alone counts as legal.
     pub critic: SampleArena,
+    /// By sample of `samples`: what was done there.
+    pub taken: Vec<Taken>,
     /// The counts.
     pub statistics: WalkStatistics<G>,
 }
@@ -105,6 +107,24 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
     /// [`Stopped`] when the executor is gone.
     pub async fn walk<L: WalkSlot, R: WalkRandomness>(
         &self,
+        state: G::State,
+        update: &dyn Update,
+        exploration: f64,
+        slot: &mut L,
+        rng: R,
+    ) -> Result<GuidedWalk<G>, Stopped> {
+        let walk = self.walk_at(None, state, update, exploration, slot, rng);
+        walk.await
+    }
+
+    /// The same, where there is a `table` against a policy that does not learn: its decisions give no samples and are asked about by its own
+    /// head.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the executor is gone.
+    pub async fn walk_at<L: WalkSlot, R: WalkRandomness>(
+        &self,
+        table: Option<Table<'_, G>>,
         mut state: G::State,
         update: &dyn Update,
         exploration: f64,
@@ -127,6 +147,14 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 Ok(mover) => mover,
                 Err(endpoint) => break endpoint,
             };
+            if let Some(table) = table.filter(|table| table.is_opposite(mover)) {
+                let turn = table.turn(&self.game, &state, &mut seats, rng.uniform());
+                let action = turn.await?;
+                self.apply(&mut state, action, &mut rng);
+                record.statistics.counts.requests += 1;
+                depth += 1;
+                continue;
+            }
             let legal = self.encoding.legal_actions(&self.game, &state);
             let asked = (&state, mover, legal);
             children.clear();
@@ -144,7 +172,12 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 mover,
                 legal,
                 policy,
-                action: action as usize,
+                taken: Taken {
+                    action,
+                    probability: policy[action as usize],
+                    walked: walked[action as usize],
+                    advantage: 0.0,
+                },
                 standing: self.standing(&state, Player::P0),
                 children: &children,
             };

@@ -1,0 +1,70 @@
+//! Policy gradient.
+
+use super::Search;
+use crate::{
+    regret::UpdateRule,
+    training::{AveragingScheme, LearnerKind},
+    traversal::SamplingMode,
+};
+
+/// Its own settings.
+const OWN: [&str; 5] = [
+    "policy_gradient.clip",
+    "policy_gradient.entropy",
+    "policy_gradient.entropy_final",
+    "policy_gradient.passes",
+    "policy_gradient.batch_size",
+];
+
+impl Search<'_> {
+    /// What policy gradient needs, and what has an effect with it or without it only.
+    pub(super) fn policy_gradient(&mut self) {
+        const LEARNER: &str = "training.learner";
+        let config = self.config;
+        if config.training.learner != LearnerKind::PolicyGradient {
+            for key in OWN {
+                let text = "has no effect unless training.learner is policy_gradient";
+                self.note(key, text.to_owned());
+            }
+            return;
+        }
+        if config.traversal.sampling_mode != SamplingMode::ValueGuided {
+            let why = "a policy gradient learns from whole games by the current policies, and from a critic; set sampling_mode to value_guided";
+            self.contradiction(&[LEARNER, "traversal.sampling_mode"], why);
+        }
+        if config.training.update != UpdateRule::RegretMatching {
+            let why = "that is an update of deep_cfr, which policy_gradient takes the place of; leave training.update out";
+            self.contradiction(&["training.update", LEARNER], why);
+        }
+        if config.averaging.scheme != AveragingScheme::Current {
+            let why = "policy gradient has no average strategy, its current policy plays; set averaging.scheme to current";
+            self.contradiction(&["averaging.scheme", LEARNER], why);
+        }
+        if config.policy_gradient.entropy_final.is_some() && config.run.max_iterations.is_none() {
+            let text = "has no effect unless run.max_iterations says when it is reached";
+            self.note("policy_gradient.entropy_final", text.to_owned());
+        }
+        self.without_effect_by_gradient();
+    }
+
+    fn without_effect_by_gradient(&mut self) {
+        let keys = [
+            "training.hedge_eta",
+            "training.hedge_tau",
+            "training.hedge_tau_final",
+            "training.hedge_clamp",
+            "training.reinitialise",
+            "training.target_scaling",
+            "training.held_out",
+            "training.keep",
+            "training_weighting.mode",
+            "regret_matching.all_negative_fallback",
+            "optimization.advantage_batch_size",
+            "optimization.advantage_updates_per_iteration",
+        ];
+        for key in keys {
+            let text = "has no effect under training.learner policy_gradient";
+            self.note(key, text.to_owned());
+        }
+    }
+}
