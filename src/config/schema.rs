@@ -263,8 +263,13 @@ static KEYS: &[Key] = &[
     integer("traversal.endpoint_depth_bucket_max", 1, 1_000_000),
     integer("traversal.progress_every_traversals", 0, COUNT).outside(RaisedToLow),
 
+    choice("value_guided.targets", &["q", "children"]),
+    positive("value_guided.children_share", 1.0),
     number("value_guided.exploration", 0.0, 1.0),
     number("value_guided.exploration_final", 0.0, 1.0).or_null(),
+    number("value_guided.scattered_starts", 0.0, 1.0),
+    integer("value_guided.scattered_plies", 1, COUNT),
+    number("value_guided.smoothing", 0.0, 0.999_999),
     positive("value_guided.points_per_unit", 1e9),
     number("value_guided.win_bonus", 0.0, 1e6),
     number("value_guided.cut_cost", 0.0, 1e6),

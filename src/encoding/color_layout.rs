@@ -33,6 +33,15 @@ impl ColorLayout {
         }
     }
 
+    /// The same info states with `outputs` answers of no colour.
+    pub fn with_common_answers(self, outputs: usize) -> Self {
+        Self {
+            actions: Vec::new(),
+            common_actions: (0..outputs).collect(),
+            ..self
+        }
+    }
+
     /// The number of colours.
     pub fn colors(&self) -> usize {
         self.info.len()

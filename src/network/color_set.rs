@@ -38,7 +38,7 @@ impl ColorSet {
     /// `common.{weight,bias}` and `color.{weight,bias}`; of the last six only those that there are outputs for.
     ///
     /// # Errors
-    /// Several outputs of which none is by colour, and colours that do not fit the lengths.
+    /// More than two outputs (the values of both players) of which none is by colour, and colours that do not fit the lengths.
     pub(super) fn append(
         layout: &mut Layout,
         settings: &Settings,
@@ -48,7 +48,7 @@ impl ColorSet {
     ) -> Result<Self, ArchitectureError> {
         let (num_layers, hidden) = (settings.num_layers, settings.hidden_size);
         ArchitectureError::check("network.num_layers of a color_set", num_layers, 1..=64)?;
-        if outputs > 1 && colors.actions_per_color() == 0 {
+        if outputs > 2 && colors.actions_per_color() == 0 {
             return Err(ArchitectureError::NoColorActions);
         }
         let (info, answer) = (

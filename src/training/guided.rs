@@ -19,7 +19,7 @@ use crate::{
     random::{Purpose, Stream},
     regret::{Bootstrapped, Hedge, Matching, Softmax, Update, UpdateRule},
     replay::Memory,
-    traversal::{GuidedWalker, SamplingMode},
+    traversal::{GuidedTargets, GuidedWalker, SamplingMode},
 };
 use std::sync::Arc;
 
@@ -57,26 +57,32 @@ impl<G: Game, E: Encoding<G>> Guided<G, E> {
         let settings = &config.value_guided;
         let walker = GuidedWalker::new(game, encoding, settings, traversal, strategy);
         let sight = walker.sight();
-        let colors = sight.color_layout();
-        let (info_len, actions) = (sight.info_len(), sight.num_actions());
-        let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
+        let (info_len, outputs) = (sight.info_len(), walker.critic_outputs());
+        let colors = sight.color_layout().map(|colors| match settings.targets {
+            GuidedTargets::Q => colors,
+            GuidedTargets::Children => colors.with_common_answers(outputs),
+        });
+        let architecture = Architecture::new(&config.network, info_len, outputs, colors.as_ref())?;
         let seed = config.run.seed;
         let initial = architecture.initial(&mut Stream::new(seed, Purpose::Weights, CRITIC, 0));
         let capacity = config.replay.advantage_capacity;
-        let memory = |capacity, info_len, draws| {
+        let memory = |capacity, info_len, actions, draws| {
             let stream = stream(config, 0, draws);
             Memory::new(capacity, info_len, actions, stream)
         };
         let by_gradient = config.training.learner == LearnerKind::PolicyGradient;
-        let decisions = if by_gradient { capacity } else { 0 };
+        let decided = if by_gradient { capacity } else { 0 };
         let critic = Learner::new(architecture, &initial, &config.optimization)?;
-        let policy_len = walker.encoding().info_len();
+        let (policy_len, actions) = (
+            walker.encoding().info_len(),
+            walker.encoding().num_actions(),
+        );
         Ok(Some(Self {
             walker: Arc::new(walker),
             critic,
-            returns: memory(capacity, info_len, Draws::CriticMemory)?,
-            fresh: memory(capacity, policy_len, Draws::FreshMemory)?,
-            decisions: Decisions::new(memory(decisions, policy_len, Draws::FreshMemory)?),
+            returns: memory(capacity, info_len, outputs, Draws::CriticMemory)?,
+            fresh: memory(capacity, policy_len, actions, Draws::FreshMemory)?,
+            decisions: Decisions::new(memory(decided, policy_len, actions, Draws::FreshMemory)?),
         }))
     }
 }
@@ -137,11 +143,27 @@ pub(super) fn update(config: &Config, iteration: u32) -> Box<dyn Update> {
     }
 }
 
+/// The policy network that value-guided walks are fitted to: there is one for both seats.
+pub(super) const FITTED: Role = Role::Advantage(Player::P0);
+
+/// Where its moving average is kept, which has no optimizer.
+pub(super) const SMOOTHED: Role = Role::Advantage(Player::P1);
+
+/// The moving average `mean` of a network's parameters (`[num_parameters]`, answers in target units) after `iteration`, which fitted `now`:
+/// over the last tenth of all iterations until that is longer than `value_guided.smoothing` says.
+pub(super) fn smoothed(config: &Config, iteration: u32, mean: Vec<f32>, now: &[f32]) -> Vec<f32> {
+    let growing = f64::from(iteration.saturating_sub(1)) / (f64::from(iteration) + 9.0);
+    let kept = config.value_guided.smoothing.min(growing) as f32;
+    let mix = |(mean, now): (f32, &f32)| kept * mean + (1.0 - kept) * now;
+    mean.into_iter().zip(now).map(mix).collect()
+}
+
 /// The network that plays in the place of `role`: under value-guided walks one plays both seats.
 pub(super) fn playing(config: &Config, role: Role) -> Role {
     let guided = config.traversal.sampling_mode == SamplingMode::ValueGuided;
     match role {
-        Role::Advantage(_) if guided => Role::Advantage(Player::P0),
+        Role::Advantage(_) if guided && config.value_guided.smoothing > 0.0 => SMOOTHED,
+        Role::Advantage(_) if guided => FITTED,
         role => role,
     }
 }

@@ -48,7 +48,7 @@ pub use arena::{SampleArena, SampleView};
 pub use biases::{Bias, biases};
 pub use guided::{
     GuidedWalk, GuidedWalker, GuidedWalks, ImitationWalks, Opposite, Settings as GuidedSettings,
-    Table, Taken,
+    Table, Taken, Targets as GuidedTargets,
 };
 pub use iteration::{IterationWalks, Traversers};
 pub use opponent::{Opponent, OpponentPolicy};

@@ -150,11 +150,10 @@ impl Settings {
     pub fn slots(&self, walks_in_flight: usize) -> usize {
         let branches = match self.sampling_mode {
             SamplingMode::Outcome => 1,
-            // The policy's row and the critic's.
-            SamplingMode::ValueGuided => 2,
-            SamplingMode::External | SamplingMode::AllActions | SamplingMode::Robust => {
-                self.branches_in_flight
-            }
+            SamplingMode::External
+            | SamplingMode::AllActions
+            | SamplingMode::Robust
+            | SamplingMode::ValueGuided => self.branches_in_flight,
         };
         let slots = walks_in_flight.saturating_mul(branches);
         slots.min(Self::MOST_IN_FLIGHT).max(walks_in_flight)

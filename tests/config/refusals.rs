@@ -233,7 +233,18 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 27] = [
+    let cases: [(&[&str], &str, &[&str]); 28] = [
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.learner=policy_gradient",
+                "averaging.scheme=current",
+                "value_guided.smoothing=0.9",
+            ],
+            "value_guided.smoothing",
+            &["learner = policy_gradient", "set smoothing to 0"],
+        ),
         (
             &[
                 "training.learner=policy_gradient",

@@ -54,6 +54,10 @@ impl Search<'_> {
             let why = "policy gradient has no average strategy, its current policy plays; set averaging.scheme to current";
             self.contradiction(&["averaging.scheme", LEARNER], why);
         }
+        if config.value_guided.smoothing > 0.0 {
+            let why = "a policy gradient learns from games by the network that it changes; set smoothing to 0";
+            self.contradiction(&["value_guided.smoothing", LEARNER], why);
+        }
         if config.policy_gradient.entropy_final.is_some() && config.run.max_iterations.is_none() {
             let text = "has no effect unless run.max_iterations says when it is reached";
             self.note("policy_gradient.entropy_final", text.to_owned());

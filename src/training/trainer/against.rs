@@ -13,7 +13,7 @@ use crate::{
         IterationError, TrainedGame,
         batches::sample,
         exploit::Frozen,
-        guided::{Passes, reading},
+        guided::{FITTED, Passes, reading},
     },
     traversal::ImitationWalks,
 };
@@ -76,7 +76,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             }
         })?;
         let fit = Passes::of_imitation(&self.config, round);
-        fit.run(&mut self.learners[0], &guided.fresh, threads, stop)?;
+        fit.run(
+            &mut self.learners[FITTED.index()],
+            &guided.fresh,
+            threads,
+            stop,
+        )?;
         Ok(())
     }
 

@@ -9,7 +9,9 @@ use crate::{
         FitReport, IterationError, LearnerKind, Phase, PhaseClock, Role, TrainedGame, Watcher,
         batches::sample,
         fits::{Fitted, IterationFits},
-        guided::{Guided, Passes, exploration, fit_by_gradient, update},
+        guided::{
+            FITTED, Guided, Passes, SMOOTHED, exploration, fit_by_gradient, smoothed, update,
+        },
     },
     traversal::{GuidedWalks, WalkStatistics},
 };
@@ -19,9 +21,6 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-
-/// The network that plays both seats.
-const POLICY: Role = Role::Advantage(Player::P0);
 
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Walks and fits policy and critic side by side, then the strategy network if there is one.
@@ -36,6 +35,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         self.walk_guided(course, walks, clock, watcher)?;
         let roles = self.average.fits();
         self.fit_guided(course, fitted, clock, watcher)?;
+        self.smooth(course.iteration)?;
         let others = &roles[Player::BOTH.len()..];
         self.fit(course, others, fitted, clock, watcher)
     }
@@ -84,7 +84,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
                         continue;
                     }
                     let memory = match replays {
-                        true => &mut memories[POLICY.index()],
+                        true => &mut memories[FITTED.index()],
                         false => &mut guided.fresh,
                     };
                     memory.add(&sample);
@@ -100,6 +100,21 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             })?;
         clock.add(Phase::Traversal, started.elapsed());
         clock.add(Phase::MemoryAdd, adding);
+        Ok(())
+    }
+
+    /// Moves the network that plays towards the fitted one.
+    fn smooth(&mut self, iteration: u32) -> Result<(), IterationError> {
+        if self.config.value_guided.smoothing > 0.0 {
+            let [mean, now] = [SMOOTHED, FITTED].map(|role| self.learners[role.index()].snapshot());
+            let (mean, now) = (
+                mean.map_err(anyhow::Error::from)?,
+                now.map_err(anyhow::Error::from)?,
+            );
+            let mean = smoothed(&self.config, iteration, mean, &now);
+            let playing = &mut self.learners[SMOOTHED.index()];
+            playing.restore(&mean).map_err(anyhow::Error::from)?;
+        }
         Ok(())
     }
 
@@ -126,8 +141,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let at_once = threads > 1;
         // Halves of the cores each, or all of them one after the other.
         let each = (threads / 2).max(1);
-        let learner = &mut self.learners[POLICY.index()];
-        let memory = &self.memories[POLICY.index()];
+        let learner = &mut self.learners[FITTED.index()];
+        let memory = &self.memories[FITTED.index()];
         let mut sampling = 0.0;
         let mut fit_critic = move || {
             let fit = Passes::of_critic(config, iteration);
@@ -146,7 +161,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
                 iteration,
                 stop,
             };
-            let fit = fits.of(POLICY).on_threads(each);
+            let fit = fits.of(FITTED).on_threads(each);
             fit.run(learner, memory, &mut sampling, stop, watcher)
         };
         let (policy, critic) = if at_once {
@@ -171,8 +186,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         };
         add(clock, Phase::AdvantageFit, &policy);
         add(clock, Phase::CriticFit, &critic);
-        fitted.fits[POLICY.index()] = policy;
-        fitted.sample_seconds[POLICY.index()] = sampling;
+        fitted.fits[FITTED.index()] = policy;
+        fitted.sample_seconds[FITTED.index()] = sampling;
         fitted.critic = critic;
         Ok(())
     }

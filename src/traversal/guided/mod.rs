@@ -16,9 +16,12 @@
 //! that regret matching wants (Brown et al. 2019). An exploring opponent reaches it with other hands than their policy does; that bias is
 //! bounded by the exploration. The critic's own error is a bias, too: it makes a run a heuristic where the critic is not exact.
 
+mod children;
 mod imitation;
 mod job;
 mod opposite;
+mod questions;
+mod record;
 mod returns;
 mod settings;
 mod walk;
@@ -26,5 +29,6 @@ mod walk;
 pub use imitation::ImitationWalks;
 pub use job::GuidedWalks;
 pub use opposite::{Opposite, Table};
-pub use settings::Settings;
-pub use walk::{GuidedWalk, GuidedWalker, Taken};
+pub use record::Taken;
+pub use settings::{Settings, Targets};
+pub use walk::{GuidedWalk, GuidedWalker};

@@ -1,6 +1,6 @@
 //! A policy that does not learn, in the seat opposite the one that does.
 
-use super::walk::Question;
+use super::questions::Question;
 use crate::{
     game::{Action, ActionSet, Game, Player},
     inference::{Head, Stopped},

@@ -51,6 +51,32 @@ pub(super) fn returns(steps: &[Step], end: [f64; 2], lambda: f64) -> Vec<f64> {
     found
 }
 
+/// A state that a walk came through, for a critic of states.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stand {
+    pub mover: Player,
+    /// Player 0's value if the game were scored there.
+    pub standing: f64,
+    /// What the critic says is to come, for each player.
+    pub values: [f64; 2],
+}
+
+/// TD(lambda) returns of the states of a walk for each player, as [`returns`] but from ply to ply, whoever moves.
+pub(super) fn returns_to_both(stands: &[Stand], end: [f64; 2], lambda: f64) -> Vec<[f64; 2]> {
+    let mut found = vec![[0.0; 2]; stands.len()];
+    for (player, sign) in Player::BOTH.into_iter().zip([1.0, -1.0]) {
+        let player = player.index();
+        let (mut standing_after, mut value, mut after) = (end[player], 0.0, 0.0);
+        for (stand, found) in stands.iter().zip(&mut found).rev() {
+            let standing = sign * stand.standing;
+            after = standing_after - standing + (1.0 - lambda) * value + lambda * after;
+            found[player] = after;
+            (standing_after, value) = (standing, stand.values[player]);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +119,23 @@ mod tests {
         assert!((found[0] - (-1.0 + 0.5 * 0.5 + 0.5 * 5.0)).abs() < 1e-12);
         assert!((found[1] - (-1.0 + 0.5 * 0.1 + 0.5 * -2.0)).abs() < 1e-12);
         assert!(returns(&[], [1.0, -1.0], 0.5).is_empty());
+    }
+
+    #[test]
+    fn returns_to_both_go_from_ply_to_ply() {
+        let stands: Vec<_> = [(0.0, [0.3, -0.3]), (1.0, [0.5, -0.25]), (-1.0, [0.5, -0.5])]
+            .map(|(standing, values)| Stand {
+                mover: Player::P0,
+                standing,
+                values,
+            })
+            .into();
+        let end = [4.0, -5.0];
+        let found = returns_to_both(&stands, end, 1.0);
+        assert_eq!(found, [[4.0, -5.0], [3.0, -4.0], [5.0, -6.0]]);
+        let found = returns_to_both(&stands, end, 0.0);
+        assert_eq!(found, [[1.5, -1.25], [-1.5, 1.5], [5.0, -6.0]]);
+        let found = returns_to_both(&stands, end, 0.5);
+        assert_eq!(found[1], [-2.0 + 0.25 + 2.5, 2.0 - 0.25 - 3.0]);
     }
 }

@@ -2,14 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What the critic knows, and how targets are made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Targets {
+    /// The values of the actions of a state: one call for all of them.
+    #[default]
+    Q,
+    /// The value of a state: one call for the state after each action, with chance sampled.
+    Children,
+}
+
 /// Value-guided walks and their critic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// `q`: the critic answers with one value per action. `children`: it answers with the value of a state to each player and is asked about the
+    /// state after every legal action, which costs as many calls; `traversal.branches_in_flight` of them wait at once.
+    pub targets: Targets,
+    /// The share of decisions whose children are looked at, above 0 to 1; the others teach only the critic. Without effect under `q`.
+    pub children_share: f64,
     /// Uniform share mixed into both players' policies in the first iteration, 0 to 1.
     pub exploration: f64,
     /// The same in iteration `run.max_iterations`, and in between in proportion; null = `exploration` throughout.
     pub exploration_final: Option<f64>,
+    /// Share of walks, 0 to 1, whose first plies are played half at random and recorded by nobody, so that the policies also learn what to do
+    /// where they would not lead: against another player they may be led there.
+    pub scattered_starts: f64,
+    /// The most such plies, positive; how many is drawn uniformly.
+    pub scattered_plies: usize,
+    /// How much of the policy network that plays stays from iteration to iteration, 0 to below 1: its parameters are a moving average of the
+    /// fitted ones' (Polyak and Juditsky 1992), which takes most of a fit's noise out of what regret matching makes of small differences. In
+    /// early iterations it reaches back a tenth of them. 0 = the fitted network plays.
+    pub smoothing: f64,
     /// Points per unit of the critic's values, positive.
     pub points_per_unit: f64,
     /// What winning adds to the final value, in units; losing takes as much. 0 = points alone.
@@ -33,8 +58,13 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            targets: Targets::Q,
+            children_share: 0.5,
             exploration: 0.05,
             exploration_final: None,
+            scattered_starts: 0.0,
+            scattered_plies: 100,
+            smoothing: 0.0,
             points_per_unit: 1.0,
             win_bonus: 0.0,
             cut_cost: 0.0,
