@@ -24,7 +24,7 @@ pub enum DeviceError {
         text: String,
     },
     /// There is no CUDA device at all.
-    #[error("{key} is {text}, but {cause}; or compute on the CPU: --set {key}=cpu")]
+    #[error("{key} is {text}, but {cause}; or compute on the CPU: {}", on_cpu(key))]
     Unavailable {
         /// The setting.
         key: String,
@@ -35,8 +35,9 @@ pub enum DeviceError {
     },
     /// There are CUDA devices, but not this one.
     #[error(
-        "{key} is {text}, but the devices here are {}: check CUDA_VISIBLE_DEVICES; or compute on the CPU: --set {key}=cpu",
-        listed(*devices)
+        "{key} is {text}, but the devices here are {}: check CUDA_VISIBLE_DEVICES; or compute on the CPU: {}",
+        listed(*devices),
+        on_cpu(key)
     )]
     NoSuchIndex {
         /// The setting.
@@ -156,6 +157,15 @@ fn choose(
         (Asked::Cuda(index), Ok(_)) => (Device::Cuda(index), None),
     };
     Ok(ChosenDevice { device, why })
+}
+
+/// How the setting, or the argument of a command, is changed.
+fn on_cpu(key: &str) -> String {
+    if key.starts_with("--") {
+        format!("{key} cpu")
+    } else {
+        format!("--set {key}=cpu")
+    }
 }
 
 fn listed(devices: usize) -> String {

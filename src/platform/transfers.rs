@@ -186,7 +186,7 @@ pub fn to_host(on_device: &Tensor, host: &mut Tensor) -> Result<(), TchError> {
 }
 
 /// `block` in memory that `device` can copy from and to by itself, while the CPU does something else: pinned for a CUDA device, and as it
-/// is where the CPU stands in.
+/// is where the CPU stands in. Memory that is not pinned is first copied into some that is, and the call waits for that.
 ///
 /// # Errors
 /// The system gives no more locked memory.
@@ -231,7 +231,7 @@ mod tests {
         let before = of_this_thread();
         let copied = std::thread::spawn(|| {
             let host = Tensor::from_slice(&[1.0_f32; 5]);
-            to_device(&host, Device::Cpu, Waiting::Blocking).unwrap();
+            drop(to_device(&host, Device::Cpu, Waiting::Blocking).unwrap());
             of_this_thread().to_device.bytes
         });
         assert_eq!(copied.join().unwrap(), 20);
