@@ -14,6 +14,7 @@ mod allocator;
 mod cuda;
 mod device;
 mod exit;
+mod host_block;
 mod machine;
 mod prefetch;
 pub mod transfers;
@@ -21,6 +22,7 @@ pub mod transfers;
 pub use cuda::{CudaDevice, CudaLibrary, Driver, cuda_library, cuda_unavailable, driver};
 pub use device::{ChosenDevice, DeviceError, choose_device, device_name};
 pub use exit::leave;
+pub use host_block::HostBlock;
 pub use machine::{
     Libtorch, SimdLevel, available_memory_bytes, libtorch, logical_cores, peak_memory_bytes,
     physical_cores, simd_level, total_memory_bytes,
