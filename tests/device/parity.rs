@@ -49,9 +49,12 @@ fn policies_in_reduced_precision_are_those_of_f32_within_a_fiftieth() {
     }
     let architectures = HeadArchitectures::from(trainer.architecture().clone());
     let states = trainer.states().unwrap();
-    let roles = [Role::Advantage(Player::P0), Role::Strategy];
-    let heads = roles.map(|role| (role.head(), states[role.index()].parameters.clone()));
-    for (role, head) in roles.into_iter().zip([Head(0), Head::STRATEGY]) {
+    let roles = [
+        (Role::Advantage(Player::P0), Head::advantage(Player::P0)),
+        (Role::Strategy, Head::STRATEGY),
+    ];
+    let heads = roles.map(|(role, head)| (head, states[role.index()].parameters.clone()));
+    for (role, head) in roles {
         let memory = &trainer.memories()[role.index()];
         let samples: Vec<_> = (0..memory.len().min(1_000))
             .map(|slot| memory.sample(slot))
