@@ -12,13 +12,17 @@ use crate::{
     encoding::Encoding,
     evaluation::{Judge, JudgeError, PolicyMode, Standing},
     inference::{Head, StopFlag},
-    platform::logical_cores,
+    platform::{choose_device, logical_cores},
     telemetry::{LogFormat, Logging, Progress},
     training::{SavedRun, TrainedGame},
 };
 use anyhow::anyhow;
 use serde::Serialize;
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+};
+use tch::Device;
 use tracing::info;
 
 /// What the other policy is called in the results.
@@ -58,6 +62,9 @@ pub struct EvaluateArgs {
     /// Threads that play; the numbers do not depend on them [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Where the networks compute: cpu, auto, cuda or cuda:N; the last bits of their answers depend on it
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub device: String,
     /// Prints one JSON document in place of the table
     #[arg(long)]
     pub json: bool,
@@ -85,9 +92,13 @@ pub fn run(args: &EvaluateArgs, log_format: LogFormat) -> anyhow::Result<ExitCod
     if let Some(second) = &second {
         first.run.expect_same_game(&second.run)?;
     }
+    let device = choose_device("--device", &args.device)?;
     Logging::init(log_format)?;
+    if device.device != Device::Cpu {
+        info!("{}", device.line("--device"));
+    }
     let stop = stop_on_ctrl_c("stopping: the games are dropped; Ctrl-C again leaves at once")?;
-    let judge = judge(args, &first.run);
+    let judge = judge(args, &first.run, device.device);
     let results = match &second {
         None => with_game!(&first.run.config, |game, encoding| {
             against_scripts(&game, encoding, args, &first, &judge, &stop)
@@ -126,7 +137,7 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
     error.is_some_and(JudgeError::is_interrupted)
 }
 
-fn judge(args: &EvaluateArgs, run: &SavedRun) -> Judge {
+fn judge(args: &EvaluateArgs, run: &SavedRun, device: Device) -> Judge {
     let default = match args.against {
         None => GAMES,
         Some(_) => GAMES_HEAD_TO_HEAD,
@@ -146,6 +157,7 @@ fn judge(args: &EvaluateArgs, run: &SavedRun) -> Judge {
         max_plies: max_plies.unwrap_or(run.config.evaluation.max_steps),
         modes: args.policy.modes().to_vec(),
         threads: args.threads.map_or_else(logical_cores, usize::from),
+        device,
     }
 }
 

@@ -5,7 +5,7 @@ mod forward;
 use super::{
     config::ConfigArgs,
     print, told,
-    train::{Display, check_device, report, train},
+    train::{Display, report, train},
 };
 use crate::{
     config::Loaded,
@@ -13,6 +13,7 @@ use crate::{
         PhaseSpans, PhaseTable, Sampler, Stacks, Timeline, functions_table, samples_table,
     },
     telemetry::{LogFormat, Logging, Retention, RunDir},
+    training::RunDevices,
 };
 use anyhow::{Context, bail};
 use std::{
@@ -81,7 +82,7 @@ fn profile_run(args: &RunArgs, log_format: LogFormat) -> anyhow::Result<ExitCode
         .sets
         .push(format!("run.max_iterations={}", args.iterations));
     let loaded = sources.load()?;
-    check_device(&loaded.config)?;
+    RunDevices::of(&loaded.config)?;
     let out = choose_folder(args.out.as_deref(), &loaded)?;
     let folder = RunDir::create_at(&out.join("run"))?;
     let trace = out.join("trace.json");

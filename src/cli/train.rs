@@ -8,7 +8,7 @@ use crate::{
     inference::StopFlag,
     platform::leave,
     telemetry::{self, LogFormat, Logging, Progress, Retention, RunDir},
-    training::{Ending, Outcome, Phase, Resumption, Session, Watcher, biases},
+    training::{Ending, Outcome, Phase, Resumption, RunDevices, Session, Watcher, biases},
 };
 use anyhow::{Context, bail};
 use std::{
@@ -46,7 +46,7 @@ pub struct TrainArgs {
 pub fn run(args: &TrainArgs, log_format: LogFormat) -> anyhow::Result<ExitCode> {
     let resumption = args.resume.as_deref().map(find_resumption).transpose()?;
     let loaded = sources(args, resumption.as_ref()).load()?;
-    check_device(&loaded.config)?;
+    RunDevices::of(&loaded.config)?;
     let logging = Logging::init(log_format)?;
     let folder = choose_folder(args, &loaded.config, resumption.as_ref())?;
     logging.attach_file(&folder.log_file())?;
@@ -73,6 +73,8 @@ pub(super) fn train(
 ) -> anyhow::Result<Outcome> {
     let Loaded { config, notes, .. } = loaded;
     notes.iter().for_each(|note| info!("{note}"));
+    let devices = RunDevices::of(config)?;
+    devices.lines().iter().for_each(|line| info!("{line}"));
     biases(config).iter().for_each(|bias| warn!("{bias}"));
     let stop = stop_on_ctrl_c(
         "stopping: the batch in hand is finished and the run saved; Ctrl-C again leaves at once",
@@ -152,15 +154,6 @@ fn choose_folder(
         retention,
         &config.run.experiment_name,
     )?)
-}
-
-pub(super) fn check_device(config: &Config) -> anyhow::Result<()> {
-    match config.run.device.as_str() {
-        "auto" | "cpu" => Ok(()),
-        other => bail!(
-            "run.device is {other}, but this version trains on the CPU: use --set run.device=cpu"
-        ),
-    }
 }
 
 /// The first Ctrl-C asks for a stop and says `stopping`, the second leaves at once.

@@ -4,7 +4,7 @@ use super::{
     config::ConfigArgs,
     games::with_game,
     print, told,
-    train::{INTERRUPTED, check_device, stop_on_ctrl_c},
+    train::{INTERRUPTED, stop_on_ctrl_c},
 };
 use crate::{
     bots::ScriptedGame,
@@ -14,7 +14,7 @@ use crate::{
     network::Architecture,
     platform::logical_cores,
     telemetry::{LiveText, LogFormat, Logging, Progress, fresh_folder, stamp},
-    training::cpu_networks,
+    training::{RunDevices, engine_networks, tell_without_effect},
     traversal::{SamplingMode, Walker},
     tuning::{
         Ending, FILES, Grid, MeasureError, Measurer, Plan, Report, Setting, Sweep, Verdict,
@@ -28,6 +28,7 @@ use std::{
     process::ExitCode,
     time::Duration,
 };
+use tch::Device;
 use tracing::{error, info};
 
 /// Rows of the table that is drawn anew while it grows.
@@ -69,18 +70,20 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs, log_format: LogFormat) -> anyhow::Result<ExitCode> {
     let loaded = args.sources.load()?;
     let config = &loaded.config;
-    check_device(config)?;
+    let devices = RunDevices::of(config)?;
     let plan = plan(args, config)?;
     let checkpoint = checkpoint(args, config)?;
     Logging::init(log_format)?;
     loaded.notes.iter().for_each(|note| info!("{note}"));
+    devices.lines().iter().for_each(|line| info!("{line}"));
     with_game!(config, |game, encoding| tune(
         game,
         encoding,
         args,
         config,
         plan,
-        checkpoint.as_ref()
+        checkpoint.as_ref(),
+        devices.run.device
     ))
 }
 
@@ -91,6 +94,7 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     config: &Config,
     plan: Plan,
     checkpoint: Option<&Checkpoint>,
+    device: Device,
 ) -> anyhow::Result<ExitCode> {
     let (inputs, outputs) = (encoding.info_len(), encoding.num_actions());
     let colors = encoding.color_layout();
@@ -114,7 +118,8 @@ fn tune<G: ScriptedGame, E: Encoding<G>>(
     let walker = Walker::new(game, encoding, traversal, regret, league)
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
     let architectures = architecture.into();
-    let networks = cpu_networks(config, &architectures);
+    let networks = engine_networks(config, &architectures, device);
+    tell_without_effect(config, &networks);
     let out = Out::create(args.out.as_deref())?;
     let stop = stop_on_ctrl_c(
         "stopping: what was measured is kept; Ctrl-C again leaves at once without it",

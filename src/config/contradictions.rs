@@ -307,6 +307,7 @@ impl Search<'_> {
                 "packed kernels are made for relu networks; set inference.kernels to auto or torch",
             );
         }
+        self.inference();
         if self.config.run.use_amp && self.config.run.device == "cpu" {
             let text = "has no effect on run.device cpu: mixed precision is for GPUs";
             self.note("run.use_amp", text.to_owned());

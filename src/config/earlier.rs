@@ -19,11 +19,13 @@ enum Fate {
     Renamed(&'static str),
     /// It says how batches come about: see [`Earlier::batching`].
     Batching,
+    /// It has a word of its own for the training's device, which is null here; other words mean what they mean here.
+    OwnDevice,
     /// It has no meaning here, for this reason.
     Dropped(&'static str),
 }
 
-use Fate::{Batching, Dropped, Renamed};
+use Fate::{Batching, Dropped, OwnDevice, Renamed};
 
 const NO_SERVER: &str =
     "there is no inference server: the executor runs in this process, on run.device";
@@ -45,7 +47,7 @@ static KEYS: &[(&str, Fate)] = &[
     ("inference_server.num_slots", Dropped(NO_SERVER)),
     ("inference_server.weight_sync_every", Dropped("no longer needed: every iteration walks with the newest weights")),
     ("inference_server.use_amp", Dropped(NO_SERVER)),
-    ("evaluation.device", Dropped("no longer needed: evaluation runs on run.device")),
+    ("evaluation.device", OwnDevice),
     ("evaluation.num_workers", Dropped("no longer needed: the games of an evaluation share the executor's batches")),
     ("checkpoint.progress_interval_seconds", Dropped("never had an effect")),
 ];
@@ -77,6 +79,17 @@ pub(super) fn knows(path: &str) -> bool {
     fate(path).is_some()
 }
 
+/// Whether a key is one that only the earlier trainer knows, or has a word that only it knows.
+fn is_earlier(leaf: &Leaf) -> bool {
+    match fate(&leaf.path) {
+        Some(OwnDevice) => {
+            let word = leaf.value.as_str().unwrap_or_default();
+            word.trim().eq_ignore_ascii_case("trainer")
+        }
+        fate => fate.is_some(),
+    }
+}
+
 /// Whether a path is a section that only the earlier trainer knows.
 pub(super) fn is_section(path: &str) -> bool {
     matches!(path, "memory" | "inference_server")
@@ -97,8 +110,7 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Takes the earlier trainer's keys out of a source's leaves and puts in their place what they mean here.
     pub(super) fn translate(&mut self, leaves: Vec<Leaf>, findings: &mut Findings) -> Vec<Leaf> {
-        let (old, mut own): (Vec<_>, Vec<_>) =
-            leaves.into_iter().partition(|leaf| knows(&leaf.path));
+        let (old, mut own): (Vec<_>, Vec<_>) = leaves.into_iter().partition(is_earlier);
         for leaf in &old {
             self.first.get_or_insert_with(|| leaf.clone());
             self.seen.insert(leaf.path.clone(), leaf.clone());
@@ -110,6 +122,10 @@ impl Earlier {
                     Some((*path, leaf.value.clone()))
                 }
                 Some(Batching) => self.batching(&leaf, findings),
+                Some(OwnDevice) => {
+                    findings.note(&leaf, "now null: evaluation runs on run.device");
+                    Some(("evaluation.device", Value::from(Empty::None)))
+                }
                 Some(Dropped(reason)) => {
                     findings.note(&leaf, *reason);
                     None

@@ -236,6 +236,7 @@ static KEYS: &[Key] = &[
     choice("network.activation", &["relu", "gelu"]),
     integer("network.color_attention_layers", 0, 64).outside(RaisedToLow),
     integer("network.color_attention_heads", 1, 1_024),
+    choice("network.compile", &["none", "script"]),
 
     integer("traversal.traversals_per_player", 1, 10_000_000),
     integer("traversal.in_flight", 1, MAX_ROWS).or_null(),
@@ -293,6 +294,8 @@ static KEYS: &[Key] = &[
     integer("inference.collect_timeout_us", 0, 60_000_000),
     integer("inference.max_batch", 1, MAX_ROWS),
     choice("inference.kernels", &["auto", "packed", "torch"]),
+    choice("inference.precision", &["f32", "bf16", "f16"]),
+    integer("inference.batches_in_flight", 1, 64),
 
     integer("replay.advantage_capacity", 1, 1_000_000_000),
     integer("replay.strategy_capacity", 1, 1_000_000_000),
@@ -349,6 +352,7 @@ static KEYS: &[Key] = &[
     integer("evaluation.batch_size", 1, MAX_ROWS),
     integer("evaluation.exploitability_every", 0, COUNT).outside(RaisedToLow),
     choice("evaluation.policy", &["greedy", "sampled"]),
+    Key::new("evaluation.device", Allowed::Device).or_null(),
 
     integer("checkpoint.save_every", 0, COUNT).outside(RaisedToLow),
     flag("checkpoint.save_latest"),

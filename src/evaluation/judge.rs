@@ -8,11 +8,12 @@ use crate::{
     bots::ScriptedGame,
     encoding::Encoding,
     inference::{
-        self, CpuNetworks, Engine, EngineError, Head, HeadArchitectures, Kernels, NetworkControl,
-        NetworkSets, Set, StopFlag,
+        self, Computing, Engine, EngineError, EngineNetworks, Head, HeadArchitectures, Kernels,
+        NetworkControl, NetworkSets, Place, Set, StopFlag,
     },
     network::TensorError,
 };
+use tch::Device;
 
 /// Games against one opponent in flight.
 const IN_FLIGHT: usize = 64;
@@ -70,6 +71,8 @@ pub struct Judge {
     pub modes: Vec<PolicyMode>,
     /// Threads that play.
     pub threads: usize,
+    /// Where the networks compute. Answers of two devices differ in their last bits.
+    pub device: Device,
 }
 
 impl Judge {
@@ -91,7 +94,7 @@ impl Judge {
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<Standing>, JudgeError> {
         let (engine, networks) = self.start(&contestant.architectures, None, opponents.len())?;
-        load(&networks, Set::First, contestant)?;
+        self.load(&networks, Set::First, contestant)?;
         let round = |settings: &Settings, progress: &mut dyn FnMut(usize)| {
             self.arena(game, contestant, &engine, settings).evaluate(
                 opponents,
@@ -122,8 +125,8 @@ impl Judge {
     {
         let (engine, networks) =
             self.start(&contestant.architectures, Some(&rival.architectures), 1)?;
-        load(&networks, Set::First, contestant)?;
-        load(&networks, Set::Second, rival)?;
+        self.load(&networks, Set::First, contestant)?;
+        self.load(&networks, Set::Second, rival)?;
         let round = |settings: &Settings, progress: &mut dyn FnMut(usize)| {
             let opponent = Rival {
                 encoding: rival.encoding.clone(),
@@ -181,6 +184,36 @@ impl Judge {
         Ok((0..opponents).flat_map(of).collect())
     }
 
+    fn computing(&self) -> Computing {
+        Computing {
+            place: Place::of(self.device),
+            // Threads change batches, and batches must not change answers.
+            deterministic: true,
+            ..Kernels::Auto.into()
+        }
+    }
+
+    /// Gives every lane the weights of `contestant`.
+    fn load<E>(
+        &self,
+        networks: &NetworkControl<NetworkSets>,
+        set: Set,
+        contestant: &Contestant<E>,
+    ) -> Result<(), JudgeError> {
+        for (head, parameters) in &contestant.weights {
+            let prepared = inference::LaneNetworks::prepare(
+                &contestant.architectures,
+                &self.computing(),
+                *head,
+                parameters.clone(),
+            )?;
+            let head = *head;
+            let loaded = networks.with_all(move |lane| lane.load(set, head, &prepared))?;
+            loaded.into_iter().collect::<Result<(), _>>()?;
+        }
+        Ok(())
+    }
+
     fn start(
         &self,
         first: &HeadArchitectures,
@@ -191,35 +224,14 @@ impl Judge {
             max_batch: MAX_BATCH,
             ..inference::Settings::default()
         };
-        let networks = |architectures| CpuNetworks {
+        let networks = |architectures| EngineNetworks {
             architectures,
-            kernels: Kernels::Auto,
-            // Threads change batches, and batches must not change answers.
-            deterministic: true,
+            computing: self.computing(),
             workers: self.threads,
+            batches_in_flight: settings.batches_in_flight,
         };
         let capacity = opponents.max(1) * IN_FLIGHT.min(self.games());
         let second = second.map(networks);
         NetworkSets::start(networks(first), second, &settings, capacity)
     }
-}
-
-/// Gives every lane the weights of `contestant`.
-fn load<E>(
-    networks: &NetworkControl<NetworkSets>,
-    set: Set,
-    contestant: &Contestant<E>,
-) -> Result<(), JudgeError> {
-    for (head, parameters) in &contestant.weights {
-        let prepared = inference::LaneNetworks::prepare(
-            &contestant.architectures,
-            Kernels::Auto,
-            *head,
-            parameters.clone(),
-        )?;
-        let head = *head;
-        let loaded = networks.with_all(move |lane| lane.load(set, head, &prepared))?;
-        loaded.into_iter().collect::<Result<(), _>>()?;
-    }
-    Ok(())
 }

@@ -41,6 +41,8 @@ pub struct Settings {
     pub exploitability_every: usize,
     /// How the average strategy picks its action: `greedy` (the likeliest) or `sampled` (as the strategy says).
     pub policy: PolicyMode,
+    /// Where the networks of a run's evaluation games compute: `auto`, `cpu`, `cuda` or `cuda:N`; null = `run.device`.
+    pub device: Option<String>,
 }
 
 impl Default for Settings {
@@ -56,6 +58,7 @@ impl Default for Settings {
             batch_size: 64,
             exploitability_every: 0,
             policy: PolicyMode::Greedy,
+            device: None,
         }
     }
 }

@@ -33,12 +33,20 @@ pub(super) struct Lanes<N> {
     pub(super) reports: Receiver<Report>,
 }
 
+/// Since when no lane has had work, or every one; both at most while it is so.
+#[derive(Default)]
+struct Occupation {
+    all_idle: Option<Instant>,
+    all_busy: Option<Instant>,
+}
+
 /// What the executor owns.
 struct Executor<N> {
     shared: Arc<Shared>,
     lanes: Lanes<N>,
     /// Lanes without work, each with the time of its last report.
     idle: Vec<(usize, Option<Instant>)>,
+    occupation: Occupation,
     tickets: Receiver<Ticket>,
     /// Waiting tickets per head in order of arrival, with their arrivals.
     pending: Vec<Vec<Ticket>>,
@@ -64,6 +72,7 @@ pub(super) async fn run<N: Network>(
             .rev()
             .map(|lane| (lane, None))
             .collect(),
+        occupation: Occupation::default(),
         lanes,
         tickets,
         pending: (0..HEADS).map(|_| Vec::new()).collect(),
@@ -113,8 +122,17 @@ impl<N: Network> Executor<N> {
                 Ok(Report { lane, outcome }) => {
                     let time = outcome?;
                     let lanes = self.lanes.inboxes.len() as u32;
-                    self.shared.statistics().forward += time / lanes;
-                    self.idle.push((lane, Some(Instant::now())));
+                    let now = Instant::now();
+                    let mut statistics = self.shared.statistics();
+                    statistics.forward += time / lanes;
+                    if let Some(since) = self.occupation.all_busy.take() {
+                        statistics.waiting_for_lanes += now.saturating_duration_since(since);
+                    }
+                    drop(statistics);
+                    self.idle.push((lane, Some(now)));
+                    if self.idle.len() == self.lanes.inboxes.len() {
+                        self.occupation.all_idle = Some(now);
+                    }
                 }
                 Err(TryRecvError::Empty) => return Ok(()),
                 Err(TryRecvError::Disconnected) => {
@@ -249,9 +267,19 @@ impl<N: Network> Executor<N> {
             return Err("a batch was made without a lane for it".into());
         };
         // The time before this run of walks began is nobody's.
-        if let Some(since) = since.max(self.shared.since()) {
+        let began = self.shared.since();
+        if let Some(since) = since.max(began) {
             let lanes = self.lanes.inboxes.len() as u32;
             self.shared.statistics().idle += now.saturating_duration_since(since) / lanes;
+        }
+        if self.idle.len() + 1 == self.lanes.inboxes.len()
+            && let Some(since) = self.occupation.all_idle.take().max(began)
+        {
+            let waited = now.saturating_duration_since(since);
+            self.shared.statistics().waiting_for_walks += waited;
+        }
+        if self.idle.is_empty() {
+            self.occupation.all_busy = Some(now);
         }
         self.lanes.inboxes[lane]
             .send(Work::Batches(batches))

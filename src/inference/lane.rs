@@ -146,9 +146,11 @@ impl<N: Network> Lane<N> {
         {
             ticket.write_answer(slots, answer);
         }
-        self.shared
-            .statistics()
-            .batch(rows, self.shared.max_batch());
+        let mut statistics = self.shared.statistics();
+        statistics.batch(rows, self.shared.max_batch());
+        if let Some(time) = self.network.device_time() {
+            statistics.on_device(time);
+        }
         Ok(forward)
     }
 }

@@ -11,7 +11,9 @@
 //! lanes that are idle. Rows of one head run together. A walk that ends gives its slot back, which may
 //! be what lets the others run. Walks, executor and lanes are tasks on the same worker threads.
 
+mod computing;
 mod deal;
+mod device;
 mod engine;
 mod executor;
 mod lane;
@@ -23,15 +25,18 @@ mod start;
 mod statistics;
 mod torch;
 
+pub use computing::{Computing, Place};
 pub use engine::{Engine, EngineError, EngineThreads, Job, NetworkControl, StopFlag};
 pub use networks::{HeadArchitectures, HeadWeights, LaneNetworks};
 pub use sets::{NetworkSets, Set};
 pub use slots::{Lease, RowShape, Stopped};
-pub use start::CpuNetworks;
+pub use start::EngineNetworks;
 pub use statistics::BatchStatistics;
 pub use torch::TorchNetworks;
 
+use crate::network::Precision;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// When the executor runs a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,10 +44,17 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Microseconds the oldest request waits for its batch to fill, rounded up to the timer's milliseconds; 0 = not at all.
     pub collect_timeout_us: u64,
-    /// Rows of one head in one network call at most, 1 to 65,536.
+    /// Rows of one head in one network call at most, 1 to 65,536. A GPU wants all that waits in one call, which can be thousands of rows: raise it
+    /// there as far as `coorl-async tune` says.
     pub max_batch: usize,
     /// What computes network calls on the CPU: `auto`, `packed` or `torch`.
     pub kernels: Kernels,
+    /// The number format in which libtorch computes network calls, weights and activations: `f32`, `bf16` or `f16`. Answers are f32 always.
+    /// Without effect on packed kernels.
+    pub precision: Precision,
+    /// Batches on their way through a device at a time, 1 to 64: while one is computed, others are gathered, copied and handed out. Without
+    /// effect on the CPU, where a batch for each worker runs.
+    pub batches_in_flight: usize,
 }
 
 /// What computes network calls on the CPU.
@@ -64,6 +76,8 @@ impl Default for Settings {
             collect_timeout_us: 2_000,
             max_batch: 1_024,
             kernels: Kernels::Auto,
+            precision: Precision::F32,
+            batches_in_flight: 2,
         }
     }
 }
@@ -117,4 +131,9 @@ pub trait Network: Send + 'static {
     /// # Errors
     /// What went wrong, in a line. The engine stops: every waiting walk ends with [`Stopped`].
     fn run(&mut self, head: Head, rows: usize) -> Result<&[f32], String>;
+
+    /// The time that the last call took on its device, copies excluded, if that was measured: now and then, where there is a device.
+    fn device_time(&self) -> Option<Duration> {
+        None
+    }
 }

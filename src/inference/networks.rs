@@ -1,8 +1,14 @@
 //! The networks of a lane, and which code runs them.
 
-use super::{Head, Kernels, Network, RowShape, Set, TorchNetworks};
-use crate::network::{Architecture, PackedNetwork, PackedScratch, TensorError};
-use std::sync::Arc;
+use super::{
+    Computing, Head, Network, Place, RowShape, Set, TorchNetworks, device::DeviceNetworks,
+};
+use crate::{
+    network::{Architecture, PackedNetwork, PackedScratch, Ready, TensorError},
+    platform::transfers::{Waiting, to_device},
+};
+use std::{sync::Arc, time::Duration};
+use tch::Tensor;
 
 /// The networks' layers by head.
 #[derive(Clone, Debug)]
@@ -64,6 +70,11 @@ impl HeadArchitectures {
             .chain(&self.critic)
             .chain(&self.rival)
     }
+
+    /// Whether all of them have packed kernels here.
+    pub(super) fn pack(&self) -> bool {
+        self.all().all(Architecture::packs)
+    }
 }
 
 /// The heads' networks of one lane.
@@ -72,48 +83,70 @@ pub struct LaneNetworks(Form);
 enum Form {
     Packed(PackedNetworks),
     Torch(TorchNetworks),
+    Device(DeviceNetworks),
 }
 
 /// One head's weights, prepared once for all lanes.
 #[derive(Clone)]
 pub struct HeadWeights(Weights);
 
-#[derive(Clone)]
 enum Weights {
     Packed(Arc<PackedNetwork>),
     Plain(Arc<[f32]>),
+    /// On the device, once for all lanes.
+    Placed(Ready),
+}
+
+impl Clone for Weights {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Packed(network) => Self::Packed(Arc::clone(network)),
+            Self::Plain(parameters) => Self::Plain(Arc::clone(parameters)),
+            Self::Placed(network) => Self::Placed(network.share()),
+        }
+    }
 }
 
 impl LaneNetworks {
-    /// No head loaded yet; batches of at most `max_batch` rows. `deterministic` says that an answer must not depend on the rest of its batch.
+    /// No head loaded yet; batches of at most `max_batch` rows.
     ///
     /// # Errors
-    /// `inference.kernels: packed` for a network or a processor without packed kernels.
+    /// `inference.kernels: packed` for a network or a processor without packed kernels; a device without memory.
     pub fn new(
         architectures: &HeadArchitectures,
-        kernels: Kernels,
+        computing: &Computing,
         max_batch: usize,
-        deterministic: bool,
     ) -> Result<Self, String> {
+        let packs = computing.packs(architectures)?;
         let architectures = architectures.clone();
-        Ok(Self(if packs(&architectures, kernels)? {
-            Form::Packed(PackedNetworks::new(architectures))
-        } else {
-            Form::Torch(TorchNetworks::new(architectures, max_batch, deterministic))
+        Ok(Self(match computing.place {
+            Place::Device(device) => Form::Device(
+                DeviceNetworks::new(architectures, device, computing, max_batch)
+                    .map_err(|error| error.to_string())?,
+            ),
+            Place::Host if packs => Form::Packed(PackedNetworks::new(architectures)),
+            Place::Host => Form::Torch(TorchNetworks::new(architectures, computing, max_batch)),
         }))
     }
 
-    /// Prepares `parameters` (`[num_parameters]`) of `head` for lanes of these settings.
+    /// Prepares `parameters` (`[num_parameters]`) of `head` for lanes of these settings. For a device this is where they travel there.
     ///
     /// # Errors
-    /// Another length than the architecture's, or a head that there is not.
+    /// Another length than the architecture's, a head that there is not, or a device that fails.
     pub fn prepare(
         architectures: &HeadArchitectures,
-        kernels: Kernels,
+        computing: &Computing,
         head: Head,
         parameters: Vec<f32>,
     ) -> Result<HeadWeights, TensorError> {
-        let packed = match packs(architectures, kernels) {
+        if let Place::Device(device) = computing.place {
+            let flat = Tensor::f_from_slice(&parameters)?;
+            let flat = to_device(&flat, device, Waiting::Blocking)?;
+            let (precision, compile) = (computing.precision, computing.compile);
+            let network = architectures.of(head)?.ready(&flat, precision, compile)?;
+            return Ok(HeadWeights(Weights::Placed(network)));
+        }
+        let packed = match computing.packs(architectures) {
             Ok(true) => architectures.of(head)?.pack(&parameters)?,
             _ => None,
         };
@@ -133,23 +166,13 @@ impl LaneNetworks {
                 networks.load(head, Arc::clone(packed))
             }
             (Form::Torch(networks), Weights::Plain(parameters)) => networks.load(head, parameters),
-            _ => Err(TensorError::new("weights prepared for other kernels")),
+            (Form::Device(networks), Weights::Placed(network)) => {
+                networks.load(head, network.share())
+            }
+            _ => Err(TensorError::new(
+                "weights prepared for other kernels, or another place",
+            )),
         }
-    }
-}
-
-/// Whether network calls run on packed kernels.
-fn packs(architectures: &HeadArchitectures, kernels: Kernels) -> Result<bool, String> {
-    let all = architectures.all().all(Architecture::packs);
-    match kernels {
-        Kernels::Torch => Ok(false),
-        Kernels::Auto => Ok(all),
-        Kernels::Packed if all => Ok(true),
-        Kernels::Packed => Err(
-            "inference.kernels is packed, which runs relu networks of kind mlp or color_set on processors with fused multiply-add vectors (AVX2, AVX-512, \
-             Neon): use auto or torch"
-                .into(),
-        ),
     }
 }
 
@@ -158,6 +181,7 @@ impl Network for LaneNetworks {
         match &mut self.0 {
             Form::Packed(networks) => networks.stage(rows),
             Form::Torch(networks) => networks.stage(rows),
+            Form::Device(networks) => networks.stage(rows),
         }
     }
 
@@ -165,6 +189,7 @@ impl Network for LaneNetworks {
         match &self.0 {
             Form::Packed(networks) => networks.row_shape(head),
             Form::Torch(networks) => networks.row_shape(head),
+            Form::Device(networks) => networks.row_shape(head),
         }
     }
 
@@ -172,6 +197,14 @@ impl Network for LaneNetworks {
         match &mut self.0 {
             Form::Packed(networks) => networks.run(head, rows),
             Form::Torch(networks) => networks.run(head, rows),
+            Form::Device(networks) => networks.run(head, rows),
+        }
+    }
+
+    fn device_time(&self) -> Option<Duration> {
+        match &self.0 {
+            Form::Packed(_) | Form::Torch(_) => None,
+            Form::Device(networks) => networks.device_time(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Networks of up to two architectures behind one engine, for policies that meet each other.
 
 use super::{
-    CpuNetworks, Engine, EngineError, EngineThreads, Head, HeadWeights, LaneNetworks, Network,
+    Engine, EngineError, EngineNetworks, EngineThreads, Head, HeadWeights, LaneNetworks, Network,
     NetworkControl, RowShape, Settings,
 };
 use crate::network::TensorError;
+use std::time::Duration;
 
 /// The first head of the second set.
 const SECOND: u8 = 128;
@@ -65,8 +66,8 @@ impl NetworkSets {
     /// # Errors
     /// As [`Engine::start`].
     pub fn start(
-        first: CpuNetworks<'_>,
-        second: Option<CpuNetworks<'_>>,
+        first: EngineNetworks<'_>,
+        second: Option<EngineNetworks<'_>>,
         settings: &Settings,
         capacity: usize,
     ) -> Result<(Engine, NetworkControl<Self>), EngineError> {
@@ -125,6 +126,14 @@ impl Network for NetworkSets {
             (Some(second), (set, head)) => second.run(&mut self.first, set, head, rows),
         }
     }
+
+    fn device_time(&self) -> Option<Duration> {
+        match &self.second {
+            None => self.first.device_time(),
+            // Which of them ran is forgotten.
+            Some(_) => None,
+        }
+    }
 }
 
 impl Second {
@@ -168,7 +177,7 @@ impl Second {
 mod tests {
     use super::*;
     use crate::{
-        inference::{HeadArchitectures, Kernels},
+        inference::{Computing, HeadArchitectures, Kernels},
         network::{self, Architecture},
         random::{Purpose, Randomness, Stream},
     };
@@ -183,11 +192,16 @@ mod tests {
         let mut stream = Stream::new(5, Purpose::Weights, number, 0);
         let parameters = architectures.policy.initial(&mut stream);
         let head = Head::STRATEGY;
-        LaneNetworks::prepare(architectures, Kernels::Auto, head, parameters).unwrap()
+        let computing = Kernels::Auto.into();
+        LaneNetworks::prepare(architectures, &computing, head, parameters).unwrap()
     }
 
     fn lane(architectures: &HeadArchitectures) -> LaneNetworks {
-        LaneNetworks::new(architectures, Kernels::Auto, 64, true).unwrap()
+        let computing = Computing {
+            deterministic: true,
+            ..Kernels::Auto.into()
+        };
+        LaneNetworks::new(architectures, &computing, 64).unwrap()
     }
 
     #[test]

@@ -1,31 +1,31 @@
 //! Starting an engine with the real networks: the one way for whoever trains or measures.
 
 use super::{
-    Engine, EngineError, EngineThreads, Head, HeadArchitectures, HeadWeights, Kernels,
-    LaneNetworks, NetworkControl, RowShape, Settings,
+    Computing, Engine, EngineError, EngineThreads, Head, HeadArchitectures, HeadWeights,
+    LaneNetworks, NetworkControl, Place, RowShape, Settings,
 };
 use crate::network::TensorError;
 
-/// Networks on the CPU, as many lanes as workers.
+/// Networks with the threads that run them: on the host as many lanes as workers, for a device as many as it has batches in flight.
 #[derive(Clone, Copy, Debug)]
-pub struct CpuNetworks<'a> {
+pub struct EngineNetworks<'a> {
     /// The networks' layers.
     pub architectures: &'a HeadArchitectures,
-    /// What computes network calls.
-    pub kernels: Kernels,
-    /// Whether an answer must not depend on the rest of its batch.
-    pub deterministic: bool,
-    /// Threads that advance walks and run their network calls.
+    /// How network calls are computed.
+    pub computing: Computing,
+    /// Threads that advance walks; on the host they run the network calls, too.
     pub workers: usize,
+    /// Batches that a device has in flight; without effect on the host.
+    pub batches_in_flight: usize,
 }
 
-impl CpuNetworks<'_> {
+impl EngineNetworks<'_> {
     /// Prepares a head's weights, `parameters` (`[num_parameters]`), for the lanes.
     ///
     /// # Errors
-    /// Another length than the architecture's, or a head that there is not.
+    /// As [`LaneNetworks::prepare`].
     pub fn prepare(&self, head: Head, parameters: Vec<f32>) -> Result<HeadWeights, TensorError> {
-        LaneNetworks::prepare(self.architectures, self.kernels, head, parameters)
+        LaneNetworks::prepare(self.architectures, &self.computing, head, parameters)
     }
 
     /// Starts an engine with `capacity` slots; no head has weights yet.
@@ -46,9 +46,17 @@ impl CpuNetworks<'_> {
     }
 
     pub(super) fn threads(&self) -> EngineThreads {
+        let lanes = match self.computing.place {
+            Place::Host => self.workers,
+            Place::Device(_) => self.batches_in_flight.max(1),
+        };
         EngineThreads {
-            workers: self.workers,
-            lanes: self.workers,
+            // A lane that waits for a device holds a thread and needs no core: walks have theirs beside it.
+            workers: match self.computing.place {
+                Place::Host => self.workers,
+                Place::Device(_) => self.workers + lanes,
+            },
+            lanes,
             // A lane's kernels are single-threaded: the lanes share the cores among them.
             prepare: || tch::set_num_threads(1),
         }
@@ -56,11 +64,6 @@ impl CpuNetworks<'_> {
 
     /// The networks of one lane, without weights.
     pub(super) fn lane(&self, max_batch: usize) -> Result<LaneNetworks, String> {
-        LaneNetworks::new(
-            self.architectures,
-            self.kernels,
-            max_batch,
-            self.deterministic,
-        )
+        LaneNetworks::new(self.architectures, &self.computing, max_batch)
     }
 }

@@ -19,6 +19,14 @@ pub struct BatchStatistics {
     pub forward: Duration,
     /// Time without work though walks were alive, mean over the lanes: their walks were being advanced, or too few were left.
     pub idle: Duration,
+    /// Time in which no lane had work though walks were alive: nothing was due, for the walks were being advanced.
+    pub waiting_for_walks: Duration,
+    /// Time in which every lane had work: what came had to wait for a network call, and on a device for its copies.
+    pub waiting_for_lanes: Duration,
+    /// Batches whose forward was timed on their device, one of so many.
+    pub timed_batches: u64,
+    /// The time these took there, copies excluded.
+    pub timed: Duration,
     /// Rows per batch.
     sizes: Histogram<u32>,
     /// Nanoseconds from a request's arrival at the executor to the start of its batch; one of every eight flushes is looked at.
@@ -39,6 +47,10 @@ impl Default for BatchStatistics {
             flushes: [0; 3],
             forward: Duration::ZERO,
             idle: Duration::ZERO,
+            waiting_for_walks: Duration::ZERO,
+            waiting_for_lanes: Duration::ZERO,
+            timed_batches: 0,
+            timed: Duration::ZERO,
             sizes: histogram(),
             waits: histogram(),
         }
@@ -55,6 +67,12 @@ impl BatchStatistics {
         self.rows += rows as u64;
         self.room += room as u64;
         self.sizes.saturating_record(rows as u64);
+    }
+
+    /// A batch was timed on its device.
+    pub(super) fn on_device(&mut self, time: Duration) {
+        self.timed_batches += 1;
+        self.timed += time;
     }
 
     pub(super) fn wait(&mut self, wait: Duration, rows: usize) {
@@ -75,6 +93,12 @@ impl BatchStatistics {
     /// Mean rows of a flush, all heads together; 0 without any.
     pub fn mean_flush(&self) -> f64 {
         self.rows as f64 / self.total_flushes().max(1) as f64
+    }
+
+    /// Seconds that all batches took on their device by those that were timed, copies excluded; `None` where none was.
+    pub fn device_forward_seconds(&self) -> Option<f64> {
+        let mean = self.timed.as_secs_f64() / self.timed_batches as f64;
+        (self.timed_batches > 0).then_some(mean * self.batches as f64)
     }
 
     /// Rows run over rows that could have run.
@@ -115,5 +139,15 @@ impl BatchStatistics {
         out("queue_wait_us_p99", self.wait_quantile_us(0.99));
         out("forward_seconds", self.forward.as_secs_f64());
         out("idle_seconds", self.idle.as_secs_f64());
+        let waits = [
+            ("waiting_for_walks_seconds", self.waiting_for_walks),
+            ("waiting_for_lanes_seconds", self.waiting_for_lanes),
+        ];
+        for (name, time) in waits {
+            out(name, time.as_secs_f64());
+        }
+        if let Some(seconds) = self.device_forward_seconds() {
+            out("device_forward_seconds", seconds);
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! The real network behind a lane: libtorch.
+//! The real network behind a lane: libtorch, on the host.
 
-use super::{Head, HeadArchitectures, Network, RowShape};
-use crate::network::{Bound, TensorError};
+use super::{Computing, Head, HeadArchitectures, Network, RowShape};
+use crate::network::{Compile, Precision, Ready, TensorError};
 use tch::{Device, Kind, Tensor};
 
 /// The heads' networks with their staging memory.
@@ -14,7 +14,9 @@ pub struct TorchNetworks {
     /// Rows of every call under deterministic batching, else as many as come.
     fixed_rows: Option<usize>,
     answers: Vec<f32>,
-    heads: Vec<Option<Bound>>,
+    precision: Precision,
+    compile: Compile,
+    heads: Vec<Option<Ready>>,
 }
 
 impl TorchNetworks {
@@ -25,9 +27,9 @@ impl TorchNetworks {
     pub const DETERMINISTIC_ROWS: usize = 64;
 
     /// No head loaded yet; batches of at most `max_batch` rows.
-    pub fn new(architectures: HeadArchitectures, max_batch: usize, deterministic: bool) -> Self {
+    pub fn new(architectures: HeadArchitectures, computing: &Computing, max_batch: usize) -> Self {
         let shape = architectures.row_shape();
-        let fixed_rows = deterministic.then_some(Self::DETERMINISTIC_ROWS);
+        let fixed_rows = computing.deterministic.then_some(Self::DETERMINISTIC_ROWS);
         let rows = max_batch.max(1).next_multiple_of(fixed_rows.unwrap_or(1));
         let mut stage = vec![0.0; rows * shape.info_len].into_boxed_slice();
         // SAFETY: the boxed slice is neither moved out of nor resized while this value lives, and fields drop together; `run` is the only
@@ -48,6 +50,8 @@ impl TorchNetworks {
             staged,
             fixed_rows,
             answers: Vec::new(),
+            precision: computing.precision,
+            compile: computing.compile,
             heads: Vec::new(),
         }
     }
@@ -58,12 +62,13 @@ impl TorchNetworks {
     /// Another length than the architecture's.
     pub fn load(&mut self, head: Head, parameters: &[f32]) -> Result<(), TensorError> {
         let architecture = self.architectures.of(head)?;
-        let bound = architecture.bind_snapshot(parameters, Device::Cpu)?;
+        let flat = Tensor::f_from_slice(parameters)?;
+        let network = architecture.ready(&flat, self.precision, self.compile)?;
         let index = head.0 as usize;
         if self.heads.len() <= index {
             self.heads.resize_with(index + 1, || None);
         }
-        self.heads[index] = Some(bound);
+        self.heads[index] = Some(network);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use super::{
     mlp::{BoundMlp, Mlp},
     packed::PackedNetwork,
     parameters::{Layout, ParameterView},
+    ready::{Compile, Precision, Ready},
 };
 use crate::{encoding::ColorLayout, random::Stream};
 use std::ops::Range;
@@ -161,6 +162,20 @@ impl Architecture {
         self.bind(&flat.f_to_device(device)?.f_to_kind(ElementKind::Float)?)
     }
 
+    /// As [`Architecture::bind`], in a number format and as a function traced or not, for whoever wants to share it among threads. In f32 the
+    /// result shares `flat`'s memory, too.
+    ///
+    /// # Errors
+    /// A tensor of another length, and failures of the device.
+    pub fn ready(
+        &self,
+        flat: &Tensor,
+        precision: Precision,
+        compile: Compile,
+    ) -> Result<Ready, TensorError> {
+        Ready::new(self, flat, precision, compile)
+    }
+
     /// Whether [`Architecture::pack`] gives a network here.
     pub fn packs(&self) -> bool {
         match &self.form {
@@ -205,10 +220,24 @@ enum BoundForm {
 }
 
 impl Bound {
-    /// `rows` (`[batch, inputs]`, f32, unchanged) to a fresh `[batch, outputs]`; records nothing for gradients.
+    /// The same network once more; parameters are in memory once.
+    pub(super) fn share(&self) -> Self {
+        let again = |views: &[Tensor]| views.iter().map(Tensor::shallow_clone).collect();
+        Self(match &self.0 {
+            BoundForm::Mlp(network) => BoundForm::Mlp(network.share()),
+            BoundForm::ColorShared(network, views) => {
+                BoundForm::ColorShared(network.clone(), again(views))
+            }
+            BoundForm::ColorSet(network, views) => {
+                BoundForm::ColorSet(network.clone(), again(views))
+            }
+        })
+    }
+
+    /// `rows` (`[batch, inputs]`, of the parameters' kind, unchanged) to a fresh `[batch, outputs]`; records nothing for gradients.
     ///
     /// # Errors
-    /// Rows of another length or device, and failures of the device.
+    /// Rows of another length, kind or device, and failures of the device.
     pub fn forward(&self, rows: &Tensor) -> Result<Tensor, TensorError> {
         let _guard = tch::no_grad_guard();
         match &self.0 {

@@ -2,7 +2,9 @@
 
 use super::{ArchitectureError, TensorError};
 use crate::encoding::ColorLayout;
-use tch::Tensor;
+use crate::platform::transfers::{Waiting, to_device};
+use std::sync::{Arc, Mutex, PoisonError};
+use tch::{Device, Tensor};
 
 /// A row of so many numbers for each colour, and some common ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +16,75 @@ pub(super) struct Blocks {
     /// Numbers of no colour.
     pub common: usize,
     /// Where the arranged row, all blocks and then the common numbers, takes its numbers from. `None`: the row is arranged as it is.
-    order: Option<Vec<usize>>,
+    order: Option<Order>,
+}
+
+/// An order of the numbers of a row.
+#[derive(Clone, Debug)]
+struct Order {
+    /// Where each number comes from.
+    from: Vec<usize>,
+    /// The same as an index, and the index that undoes it, by device: brought to each once, not with every call.
+    indices: Arc<Mutex<Vec<(Device, Indices)>>>,
+}
+
+#[derive(Debug)]
+struct Indices {
+    arranging: Tensor,
+    restoring: Tensor,
+}
+
+impl PartialEq for Order {
+    fn eq(&self, other: &Self) -> bool {
+        self.from == other.from
+    }
+}
+
+impl Eq for Order {}
+
+impl Order {
+    fn new(from: Vec<usize>) -> Self {
+        Self {
+            from,
+            indices: Arc::default(),
+        }
+    }
+
+    /// The numbers of `rows` as `index` picks them.
+    fn select(&self, rows: &Tensor, index: fn(&Indices) -> &Tensor) -> Result<Tensor, TensorError> {
+        let device = rows.device();
+        let mut indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = indices.iter().position(|(known, _)| *known == device);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                indices.push((device, self.indices_on(device)?));
+                indices.len() - 1
+            }
+        };
+        let index = index(&indices[place].1).shallow_clone();
+        drop(indices);
+        Ok(rows.f_index_select(1, &index)?)
+    }
+
+    fn indices_on(&self, device: Device) -> Result<Indices, TensorError> {
+        let mut places = vec![0; self.from.len()];
+        for (place, &index) in self.from.iter().enumerate() {
+            places[index] = place as i64;
+        }
+        let from: Vec<i64> = self.from.iter().map(|&index| index as i64).collect();
+        let there = |values: &[i64]| -> Result<Tensor, TensorError> {
+            let values = Tensor::f_from_slice(values)?;
+            match device {
+                Device::Cpu => Ok(values),
+                device => Ok(to_device(&values, device, Waiting::Blocking)?),
+            }
+        };
+        Ok(Indices {
+            arranging: there(&from)?,
+            restoring: there(&places)?,
+        })
+    }
 }
 
 impl Blocks {
@@ -73,7 +143,7 @@ impl Blocks {
             colors: if block == 0 { 0 } else { colors.len() },
             block,
             common: common.len(),
-            order: (!order.iter().copied().eq(0..length)).then_some(order),
+            order: (!order.iter().copied().eq(0..length)).then(|| Order::new(order)),
         })
     }
 
@@ -84,7 +154,7 @@ impl Blocks {
 
     /// Where an arranged row takes its numbers from; `None` where rows are arranged as they are.
     pub(super) fn order(&self) -> Option<&[usize]> {
-        self.order.as_deref()
+        self.order.as_ref().map(|order| order.from.as_slice())
     }
 
     /// Rows (`[batch, len]`) arranged: all blocks, then the common numbers.
@@ -100,20 +170,16 @@ impl Blocks {
         }
         match &self.order {
             None => Ok(rows.shallow_clone()),
-            Some(order) => select(rows, order.iter().map(|&index| index as i64).collect()),
+            Some(order) => order.select(rows, |indices| &indices.arranging),
         }
     }
 
     /// Arranged rows (`[batch, len]`) in their own order: what [`Blocks::arranged`] undoes.
     pub(super) fn restored(&self, arranged: Tensor) -> Result<Tensor, TensorError> {
-        let Some(order) = &self.order else {
-            return Ok(arranged);
-        };
-        let mut places = vec![0; order.len()];
-        for (place, &index) in order.iter().enumerate() {
-            places[index] = place as i64;
+        match &self.order {
+            None => Ok(arranged),
+            Some(order) => order.select(&arranged, |indices| &indices.restoring),
         }
-        select(&arranged, places)
     }
 
     /// The blocks of arranged rows, `[batch, colors, block]`, a view.
@@ -132,9 +198,4 @@ impl Blocks {
 
 fn refused(what: &'static str, length: usize, why: &'static str) -> ArchitectureError {
     ArchitectureError::Colors { what, length, why }
-}
-
-fn select(rows: &Tensor, indices: Vec<i64>) -> Result<Tensor, TensorError> {
-    let indices = Tensor::f_from_slice(&indices)?.f_to_device(rows.device())?;
-    Ok(rows.f_index_select(1, &indices)?)
 }

@@ -84,6 +84,18 @@ pub(super) struct BoundMlp {
 }
 
 impl BoundMlp {
+    /// The same layers once more, in the same memory.
+    pub(super) fn share(&self) -> Self {
+        let layers = self.layers.iter().map(|layer| BoundLayer {
+            weight: layer.weight.shallow_clone(),
+            bias: layer.bias.shallow_clone(),
+        });
+        Self {
+            layers: layers.collect(),
+            activation: self.activation,
+        }
+    }
+
     /// As [`Mlp::forward`], with activations in place: a layer allocates one tensor instead of two, half the pages to touch.
     pub(super) fn forward(&self, rows: &Tensor) -> Result<Tensor, TensorError> {
         let mut hidden = rows.shallow_clone();

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`Architecture`] knows the layout and the function, and owns no parameter. [`Bound`] is an architecture with parameters that
-//! are split once, for inference; [`PackedNetwork`] the same for the CPU without libtorch, made for batches of any size.
+//! are split once, for inference, [`Ready`] the same in another number format or traced; [`PackedNetwork`] is for the CPU without
+//! libtorch, made for batches of any size.
 //!
 //! Two of the architectures treat the colours of a game alike. They read them where the encoding's
 //! [`ColorLayout`](crate::encoding::ColorLayout) says:
@@ -27,12 +28,14 @@ mod color_shared;
 mod mlp;
 mod packed;
 mod parameters;
+mod ready;
 mod refusal;
 
 pub use adamw::{AdamW, Moments, clip};
 pub use architecture::{Architecture, Bound};
 pub use packed::{PackedNetwork, PackedScratch};
 pub use parameters::ParameterView;
+pub use ready::{Compile, Precision, Ready};
 pub use refusal::ArchitectureError;
 
 /// A tensor operation failed: shapes or devices that do not fit, or a device that is out of memory.
@@ -111,6 +114,10 @@ pub struct Settings {
     pub color_attention_layers: usize,
     /// Heads of each of them, 1 to 1,024; they share `hidden_size` evenly.
     pub color_attention_heads: usize,
+    /// How libtorch runs an inference: `none`, operation by operation, or as a traced function, `script`. Without effect on packed kernels. On a
+    /// CPU the traced function brings nothing: an `mlp` of 64 units was 7 to 14 % slower in calls of 64 to 1,024 rows, larger networks as fast
+    /// within noise. On a GPU it is not measured yet: `coorl-async profile forward` does it.
+    pub compile: Compile,
 }
 
 impl Default for Settings {
@@ -122,6 +129,7 @@ impl Default for Settings {
             activation: Activation::Relu,
             color_attention_layers: 0,
             color_attention_heads: 4,
+            compile: Compile::None,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::metrics::{MetricValue, MetricsRow};
 use std::fmt::Write;
 
 /// Sums up an iteration in one line: `[i=N] Iteration complete traversal_nodes=… nodes_per_second=… advantage_loss=… strategy_loss=…
-/// iteration_seconds=… iters_per_hour=…`, then, if it was evaluated, `eval_seconds=S(P%)` with P the share of the iteration, and every
+/// iteration_seconds=… iters_per_hour=…`, then, if a device computed, what it took and what was copied, and if it was evaluated, `eval_seconds=S(P%)` with P the share of the iteration, and every
 /// win rate and mean score difference. A figure that is missing or not finite reads `n/a`.
 pub fn iteration_line(row: &MetricsRow) -> String {
     let mut line = format!("[i={}] Iteration complete", shown(row, "iteration"));
@@ -27,6 +27,11 @@ pub fn iteration_line(row: &MetricsRow) -> String {
         "n/a".into()
     };
     let _ = write!(line, " iters_per_hour={per_hour}");
+    for (label, name) in OF_DEVICES {
+        if row.get(name).is_some() {
+            let _ = write!(line, " {label}={}", shown(row, name));
+        }
+    }
     if let Some(evaluation) = row.get("time/evaluation_seconds").map(MetricValue::as_f64) {
         let share = if seconds > 0.0 {
             100.0 * evaluation / seconds
@@ -40,6 +45,15 @@ pub fn iteration_line(row: &MetricsRow) -> String {
     }
     line
 }
+
+/// Figures that only a run on a device has.
+const OF_DEVICES: [(&str, &str); 5] = [
+    ("device_forward_seconds", "inference/device_forward_seconds"),
+    ("to_device_bytes", "transfer/to_device_bytes"),
+    ("to_device_seconds", "transfer/to_device_seconds"),
+    ("to_host_bytes", "transfer/to_host_bytes"),
+    ("to_host_seconds", "transfer/to_host_seconds"),
+];
 
 fn is_headline(name: &str) -> bool {
     name.starts_with("exploitability/")

@@ -2,7 +2,11 @@
 
 use super::{Exploitability, FitReport, IterationReport, LossKind, Phase, Role};
 use crate::{
-    bots::ScriptedGame, encoding::Encoding, platform, telemetry::MetricsRow, traversal::Walker,
+    bots::ScriptedGame,
+    encoding::Encoding,
+    platform::{self, transfers::Transfers},
+    telemetry::MetricsRow,
+    traversal::Walker,
 };
 
 use std::time::Duration;
@@ -24,6 +28,7 @@ pub fn row<G: ScriptedGame, E: Encoding<G>>(
     report
         .batches
         .emit(&mut |name, value| row.set(format!("inference/{name}"), value));
+    transfers(&report.transfers, &mut row);
     for games in &report.evaluation {
         games.emit(&mut |name, value| row.set(name, value));
     }
@@ -120,6 +125,19 @@ fn samples<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
             let name = format!("samples/advantage_player_{player}_first_open");
             row.set(name, report.first_open[player]);
         }
+    }
+}
+
+/// Copies between the host and devices, where there were any.
+fn transfers(transfers: &Transfers, row: &mut MetricsRow) {
+    let directions = [
+        ("to_device", transfers.to_device),
+        ("to_host", transfers.to_host),
+    ];
+    for (name, copies) in directions.into_iter().filter(|(_, made)| made.count > 0) {
+        row.set(format!("transfer/{name}_copies"), copies.count);
+        row.set(format!("transfer/{name}_bytes"), copies.bytes);
+        row.set(format!("transfer/{name}_seconds"), copies.seconds());
     }
 }
 

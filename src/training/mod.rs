@@ -55,7 +55,7 @@ pub use settings::{
     Keep, LearnerKind, MinibatchOrder, OptimizationSettings, RateSchedule, RunSettings,
     TargetScaling, TrainingSettings, Updates,
 };
-pub use threads::cpu_networks;
+pub use threads::{RunDevices, engine_networks, tell_without_effect};
 pub use trainer::Trainer;
 pub use weighting::{
     Ages, Discounted, Linear, SampleWeighting, Uniform, WeightingMode, WeightingSettings,

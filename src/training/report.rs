@@ -5,6 +5,7 @@ use crate::{
     bots::ScriptedGame,
     evaluation::{EvaluationError, OpponentReport},
     inference::{BatchStatistics, EngineError},
+    platform::transfers::Transfers,
     traversal::WalkStatistics,
 };
 
@@ -20,6 +21,8 @@ pub struct IterationReport<G: ScriptedGame> {
     pub walks: WalkStatistics<G>,
     /// The executor during the walks.
     pub batches: BatchStatistics,
+    /// Copies between the host and devices in the whole iteration.
+    pub transfers: Transfers,
     /// The fits by network; `None` where the memory was empty.
     pub fits: [Option<FitReport>; 3],
     /// The critic's fit, where there is a critic.

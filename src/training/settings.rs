@@ -16,7 +16,8 @@ pub struct RunSettings {
     pub max_minutes: Option<f64>,
     /// Everything random in the run derives from it.
     pub seed: u64,
-    /// `auto`, `cpu`, `cuda` or `cuda:N`. This version trains on the CPU: `auto` means that, and a `cuda` is refused.
+    /// Where networks compute: `auto` (a GPU if there is one, and the log says which and why), `cpu`, `cuda` (the first) or `cuda:N`. One that is
+    /// asked for by name and not there is an error. ROCm builds of libtorch answer to `cuda`.
     pub device: String,
     /// Mixed precision; without effect on the CPU.
     pub use_amp: bool,

@@ -14,17 +14,16 @@ use super::{
     fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
     guided::{Guided, reading},
-    threads::start_engine,
+    threads::RunEngine,
 };
 use crate::{
     bots::ScriptedGame,
     config::Config,
     encoding::Encoding,
     game::Player,
-    inference::{
-        BatchStatistics, Engine, HeadArchitectures, LaneNetworks, NetworkControl, StopFlag,
-    },
+    inference::{BatchStatistics, HeadArchitectures, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
+    platform::transfers,
     random::{Purpose, Stream},
     regret::Matching,
     replay::{HeldOut, Memory, MemoryError},
@@ -48,8 +47,9 @@ struct Course<'a> {
 pub struct Trainer<G: ScriptedGame, E> {
     config: Config,
     walker: Arc<Walker<G, E>>,
-    engine: Engine,
-    networks: NetworkControl<LaneNetworks>,
+    walking: RunEngine,
+    /// The engine of evaluation games, where they compute on another device than the walks.
+    playing: Option<RunEngine>,
     architectures: HeadArchitectures,
     /// The critic and what belongs to value-guided walks, where these are walked.
     guided: Option<Guided<G, E>>,
@@ -97,7 +97,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             critic: guided.as_ref().map(|guided| guided.architecture().clone()),
             rival,
         };
-        let (engine, networks) = start_engine(config, &architectures)?;
+        let (walking, playing) = RunEngine::of_run(config, &architectures)?;
         let learner = |role| new_learner(config, &architecture, role);
         let memory = |role: Role| {
             let capacity = match role {
@@ -131,8 +131,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             architectures,
             guided,
             opposite: None,
-            engine,
-            networks,
+            walking,
+            playing,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
             memories: [memory(p0)?, memory(p1)?, memory(strategy)?],
             league: VecDeque::new(),
@@ -168,7 +168,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
 
     /// Reaches the executor's networks.
     pub fn networks(&self) -> &NetworkControl<LaneNetworks> {
-        &self.networks
+        &self.walking.networks
     }
 
     /// Networks and optimizers by [`Role::index`].
@@ -247,7 +247,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let walking = self.advantage_networks()?;
         let course = Course { iteration, stop };
         let (walks, fitted) = self.learn(&course, &mut clock, watcher)?;
-        let batches = self.engine.take_statistics();
+        let batches = self.walking.engine.take_statistics();
         self.average.walked(iteration, walking);
         let evaluating = Instant::now();
         let due = due(iteration);
@@ -268,6 +268,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             seconds: started.elapsed().as_secs_f64(),
             walks,
             batches,
+            transfers: transfers::take(),
             fits: fitted.fits,
             critic: fitted.critic,
             sample_seconds: fitted.sample_seconds,
@@ -331,7 +332,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let course = Course { iteration, stop };
         self.walk(&course, Traversers::Both, &mut walks, clock, watcher)?;
         self.expect_more(iteration, before);
-        Ok((walks, self.engine.take_statistics()))
+        Ok((walks, self.walking.engine.take_statistics()))
     }
 
     /// The walks of `traversers`, their counts added to `walks`.
@@ -354,11 +355,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             traversers,
         });
         watcher.begin(Phase::Traversal, count);
-        self.networks.with(|_| tch::set_num_threads(1))?;
+        self.walking.networks.with(|_| tch::set_num_threads(1))?;
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
         let in_flight = self.config.traversal.walks_in_flight();
-        self.engine
+        self.walking
+            .engine
             .run(job, count, in_flight, stop, |index, walk| {
                 walks.merge(&walk.statistics);
                 let added = Instant::now();

@@ -7,7 +7,7 @@ use crate::{
     encoding::Encoding,
     game::Player,
     inference::{
-        self, CpuNetworks, Engine, EngineError, Head, HeadWeights, Job, Lease, StopFlag, Stopped,
+        self, Engine, EngineError, EngineNetworks, Head, HeadWeights, Job, Lease, StopFlag, Stopped,
     },
     network::Architecture,
     random::{Purpose, Stream},
@@ -95,7 +95,7 @@ impl Weights {
 /// Measures by walking. Every measurement has an engine of its own, so that only one has threads and memory at a time.
 pub struct Walking<'a, G: ScriptedGame, E> {
     walker: Arc<Walker<G, E>>,
-    networks: CpuNetworks<'a>,
+    networks: EngineNetworks<'a>,
     heads: Vec<(Head, HeadWeights)>,
     /// League snapshots among them.
     snapshots: usize,
@@ -115,7 +115,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
     /// As [`Measurer::measure`].
     pub fn new(
         walker: Walker<G, E>,
-        networks: CpuNetworks<'a>,
+        networks: EngineNetworks<'a>,
         weights: Weights,
         seed: u64,
         walks: usize,
@@ -156,7 +156,7 @@ impl<'a, G: ScriptedGame, E: Encoding<G>> Walking<'a, G, E> {
         let settings = inference::Settings {
             collect_timeout_us: setting.collect_timeout_us,
             max_batch: setting.max_batch,
-            kernels: self.networks.kernels,
+            ..inference::Settings::default()
         };
         let (engine, networks) = self
             .networks

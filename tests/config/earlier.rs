@@ -68,6 +68,23 @@ fn the_earlier_default_file_loads_as_it_is() {
 }
 
 #[test]
+fn evaluation_on_the_trainers_device_is_null_and_other_devices_are_themselves() {
+    let device = |word: &str| {
+        let loaded = yaml(&format!("evaluation:\n  device: {word}\n")).unwrap();
+        let noted = loaded
+            .notes
+            .iter()
+            .any(|note| note.key == "evaluation.device");
+        (loaded.config.evaluation.device, noted)
+    };
+    assert_eq!(device("Trainer"), (None, true));
+    assert_eq!(device("cuda:1"), (Some("cuda:1".into()), false));
+    assert_eq!(device("null"), (None, false));
+    let problem = only_problem(yaml("evaluation:\n  device: tpu\n"));
+    assert_eq!(problem.key, "evaluation.device");
+}
+
+#[test]
 fn the_earlier_smoke_file_loads_and_names_the_defaults_that_differ() {
     let path = repository("tests/seed_configs/smoke.yaml");
     let loaded = load(&[path], [], &[]).unwrap();

@@ -233,7 +233,7 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 28] = [
+    let cases: [(&[&str], &str, &[&str]); 30] = [
         (
             &[
                 "traversal.sampling_mode=value_guided",
@@ -403,6 +403,16 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["network.kind = color_set", "to 1 or more"],
         ),
         (
+            &["inference.precision=bf16", "inference.kernels=packed"],
+            "inference.precision",
+            &["inference.kernels = packed", "compute in f32", "to torch"],
+        ),
+        (
+            &["network.compile=script", "inference.kernels=packed"],
+            "network.compile",
+            &["inference.kernels = packed", "to torch"],
+        ),
+        (
             &["network.kind=color_shared", "inference.kernels=packed"],
             "inference.kernels",
             &["network.kind = color_shared", "auto or torch"],
@@ -515,6 +525,26 @@ fn settings_without_effect_are_noted() {
             &["run.use_amp=true", "run.device=cpu"][..],
             "run.use_amp",
             "no effect on run.device cpu",
+        ),
+        (
+            &["inference.precision=bf16", "run.device=cpu"],
+            "inference.precision",
+            "no effect where packed kernels are, on run.device cpu",
+        ),
+        (
+            &["network.compile=script", "run.device=cpu"],
+            "network.compile",
+            "no effect where packed kernels are, on run.device cpu",
+        ),
+        (
+            &["inference.batches_in_flight=3", "run.device=cpu"],
+            "inference.batches_in_flight",
+            "no effect on run.device cpu",
+        ),
+        (
+            &["evaluation.device=cpu", "evaluation.eval_every=0"],
+            "evaluation.device",
+            "evaluation.eval_every is 0",
         ),
         (
             &[

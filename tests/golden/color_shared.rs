@@ -7,7 +7,7 @@ use crate::{
 use coorl_async::{
     encoding::{self, ColorLayout, Encoding, Slots},
     game::lost_cities::{LostCities, Rules},
-    network::{Architecture, Kind, Settings},
+    network::{Architecture, Compile, Kind, Settings},
 };
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -84,6 +84,7 @@ fn architecture(row: &Value, layout: &ColorLayout) -> Architecture {
         activation: serde_json::from_value(row["activation"].clone()).unwrap(),
         color_attention_layers: number("attention_layers"),
         color_attention_heads: number("attention_heads"),
+        compile: Compile::None,
     };
     Architecture::new(
         &settings,

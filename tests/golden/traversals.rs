@@ -162,9 +162,10 @@ fn engine(
     let heads = heads.map(|(name, head)| (head, parameters(tensors, &format!("{weights}.{name}"))));
     let architectures = HeadArchitectures::from(architecture);
     let build = move || {
-        let mut networks = LaneNetworks::new(&architectures, kernels, 1, false)?;
+        let computing = kernels.into();
+        let mut networks = LaneNetworks::new(&architectures, &computing, 1)?;
         for (head, parameters) in &heads {
-            LaneNetworks::prepare(&architectures, kernels, *head, parameters.clone())
+            LaneNetworks::prepare(&architectures, &computing, *head, parameters.clone())
                 .and_then(|weights| networks.load(*head, &weights))
                 .map_err(|error| error.to_string())?;
         }

@@ -185,6 +185,23 @@ fn a_closed_standard_output_is_no_failure() {
     );
 }
 
+#[test]
+fn auto_says_which_device_it_took_and_why() {
+    let place = Place::new();
+    let sets = [
+        "run.device=auto",
+        "evaluation.device=cpu",
+        "run.max_iterations=1",
+    ];
+    let ended = place.smoke("run", &sets).succeeded();
+    let ended = ended.said(&["run.device auto: ", ", because "]);
+    assert!(
+        !ended.stderr.contains("evaluation.device"),
+        "asked for by name"
+    );
+    assert!(place.text("run/train.log").contains("run.device auto: "));
+}
+
 /// Configuration files of the earlier trainer, made small.
 #[test]
 fn files_of_the_earlier_trainer_train() {
@@ -195,9 +212,10 @@ fn files_of_the_earlier_trainer_train() {
     );
     let place = Place::new();
     let start = ["train", "--config", &default, "--run-dir", "default"];
+    let nowhere = crate::program::with_sets(&start, &["run.device=cuda:255"]);
     place
-        .run(&start)
-        .refused(&["run.device", "cuda", "--set run.device=cpu"]);
+        .run(&nowhere)
+        .refused(&["run.device", "cuda:255", "--set run.device=cpu"]);
     assert!(!place.path("default").exists());
     let sets = [
         "run.device=cpu",

@@ -64,7 +64,7 @@ fn the_program_refuses_before_it_measures() {
         &["--set", "inference.max_batch=0"],
         &["inference.max_batch"],
     );
-    refused(&["--set", "run.device=cuda"], &["run.device"]);
+    refused(&["--set", "run.device=cuda:255"], &["run.device"]);
     refused(&["--checkpoint", "nowhere"], &["nowhere"]);
 }
 

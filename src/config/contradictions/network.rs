@@ -1,11 +1,11 @@
-//! Networks by colour.
+//! Networks by colour, and the settings of network calls.
 
 use super::Search;
 use crate::{
     config::GameKind,
     encoding,
-    inference::Kernels,
-    network::{Kind, Settings},
+    inference::{self, Kernels},
+    network::{Compile, Kind, Settings},
 };
 
 impl Search<'_> {
@@ -56,6 +56,41 @@ impl Search<'_> {
             let why =
                 "the heads share the hidden units evenly; choose a number that divides hidden_size";
             self.contradiction(&[HEADS, "network.hidden_size"], why);
+        }
+    }
+
+    /// What only libtorch, or only a device, does.
+    pub(super) fn inference(&mut self) {
+        let (inference, usual) = (&self.config.inference, inference::Settings::default());
+        let (kernels, batches) = (inference.kernels, inference.batches_in_flight);
+        let on_cpu = self.config.run.device == "cpu";
+        let of_torch = [
+            (
+                inference.precision != usual.precision,
+                "inference.precision",
+            ),
+            (
+                self.config.network.compile != Compile::None,
+                "network.compile",
+            ),
+        ];
+        for (_, key) in of_torch.into_iter().filter(|(asked, _)| *asked) {
+            if kernels == Kernels::Packed {
+                let why = "packed kernels compute in f32, by code of their own; set inference.kernels to torch, or leave this out";
+                self.contradiction(&[key, "inference.kernels"], why);
+            } else if kernels == Kernels::Auto && on_cpu {
+                let text = "has no effect where packed kernels are, on run.device cpu; inference.kernels torch does without them";
+                self.note(key, text.to_owned());
+            }
+        }
+        if on_cpu && batches != usual.batches_in_flight {
+            let text = "has no effect on run.device cpu: a batch for each worker runs there";
+            self.note("inference.batches_in_flight", text.to_owned());
+        }
+        let evaluation = &self.config.evaluation;
+        if evaluation.device.is_some() && evaluation.eval_every == 0 {
+            let text = "has no effect: evaluation.eval_every is 0";
+            self.note("evaluation.device", text.to_owned());
         }
     }
 }

@@ -62,7 +62,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let settings = &self.config.traversal;
         let (count, in_flight) = (settings.walks(), settings.walks_in_flight());
         let threads = self.config.run.threads.unwrap_or_else(logical_cores);
-        self.networks.with(|_| tch::set_num_threads(1))?;
+        self.walking.networks.with(|_| tch::set_num_threads(1))?;
         let job = Arc::new(ImitationWalks {
             walker: Arc::clone(&guided.walker),
             opposite: Arc::clone(opposite),
@@ -70,7 +70,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             round,
         });
         guided.fresh.clear();
-        (self.engine).run(job, count, in_flight, stop, |_, samples| {
+        (self.walking.engine).run(job, count, in_flight, stop, |_, samples| {
             for view in samples.strategy() {
                 guided.fresh.add(&sample(&view, round));
             }

@@ -66,14 +66,15 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         });
         let (count, in_flight) = (settings.walks(), settings.walks_in_flight());
         watcher.begin(Phase::Traversal, count);
-        self.networks.with(|_| tch::set_num_threads(1))?;
+        self.walking.networks.with(|_| tch::set_num_threads(1))?;
         guided.returns.clear();
         guided.fresh.clear();
         guided.decisions.clear();
         let by_gradient = self.config.training.learner == LearnerKind::PolicyGradient;
         let mut adding = Duration::ZERO;
         let memories = &mut self.memories;
-        self.engine
+        self.walking
+            .engine
             .run(job, count, in_flight, course.stop, |index, walk| {
                 walks.merge(&walk.statistics);
                 let added = Instant::now();

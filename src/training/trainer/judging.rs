@@ -54,18 +54,20 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             strategy: &self.snapshot(Role::Strategy)?,
         };
         let mut stream = Stream::new(self.config.run.seed, Purpose::Average, iteration.into(), 1);
-        let games = self.config.evaluation.games;
-        let Cast { policy, weights } = self.average.cast(learned, games, &mut stream);
+        let count = self.config.evaluation.games;
+        let Cast { policy, weights } = self.average.cast(learned, count, &mut stream);
+        let games = self.playing.as_ref().unwrap_or(&self.walking);
         for (head, parameters) in weights {
-            self.upload_weights(head, parameters.to_vec())?;
+            let parameters = parameters.to_vec();
+            games.load(&self.architectures, head, parameters)?;
         }
-        self.networks.with(|_| tch::set_num_threads(1))?;
+        games.networks.with(|_| tch::set_num_threads(1))?;
         watcher.begin(
             Phase::Evaluation,
             opponents.len() * self.config.evaluation.games,
         );
         let arena = Arena {
-            engine: &self.engine,
+            engine: &games.engine,
             policy,
             game: self.walker.game(),
             encoding: self.walker.encoding(),
@@ -75,7 +77,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let deals = Deals::Fresh { iteration };
         let reports = arena.evaluate(opponents, deals, stop, |games| watcher.advance(games, 0))?;
         // What the executor counted belongs to the games, not to the next iteration's walks.
-        drop(self.engine.take_statistics());
+        drop(games.engine.take_statistics());
         Ok(reports)
     }
 }

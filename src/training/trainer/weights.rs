@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::{
     encoding::Encoding,
     game::Player,
-    inference::{Head, LaneNetworks},
+    inference::Head,
     training::{IterationError, Role, TrainedGame, guided::playing},
 };
 
@@ -52,14 +52,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         head: Head,
         weights: Vec<f32>,
     ) -> Result<(), IterationError> {
-        let kernels = self.config.inference.kernels;
-        let weights = LaneNetworks::prepare(&self.architectures, kernels, head, weights)
-            .map_err(anyhow::Error::from)?;
-        let loaded = self
-            .networks
-            .with_all(move |networks| networks.load(head, &weights))?;
-        let loaded: Result<(), _> = loaded.into_iter().collect();
-        loaded.map_err(|error| IterationError::Failed(error.into()))
+        Ok(self.walking.load(&self.architectures, head, weights)?)
     }
 
     pub(super) fn take_league_snapshot(&mut self, iteration: u32) -> Result<(), IterationError> {
