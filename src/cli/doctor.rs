@@ -238,7 +238,7 @@ impl ForwardTest {
         let seconds = began.elapsed().as_secs_f64();
         let rows = (calls * BATCH as u64) as f64;
         Ok(Self {
-            device: usable_name(device),
+            device: platform::device_name(device),
             batch: BATCH,
             calls,
             states_per_second: rows / seconds,
@@ -257,13 +257,6 @@ fn forward(layers: &[(Tensor, Tensor)], states: &Tensor) -> Result<Tensor, tch::
         }
     }
     Ok(rows)
-}
-
-fn usable_name(device: Device) -> String {
-    match device {
-        Device::Cuda(index) => format!("cuda:{index}"),
-        _ => "cpu".into(),
-    }
 }
 
 impl std::fmt::Display for ForwardTest {
