@@ -1,9 +1,12 @@
 //! A replay memory: columns filled by reservoir sampling.
 
+mod mirrored;
+
 use super::ahead::Ahead;
 use super::columns::Column;
 use super::held_out::HeldOut;
 use super::minibatch::Batch;
+use super::mirror::Mirror;
 use super::slot_set::{Noted, RankedSet};
 use super::sweep::Sweep;
 use crate::game::ActionSet;
@@ -70,6 +73,7 @@ pub struct Memory {
     /// First-open slots of the fitting side, and those held out.
     first_open: [RankedSet; 2],
     changes: Option<Noted>,
+    mirror: Option<Mirror>,
 }
 
 impl Memory {
@@ -106,6 +110,7 @@ impl Memory {
             held_out: HeldOut::NONE,
             first_open: [RankedSet::new(capacity), RankedSet::new(capacity)],
             changes: None,
+            mirror: None,
         })
     }
 
@@ -131,6 +136,9 @@ impl Memory {
         self.size = 0;
         self.seen = 0;
         self.first_open = [RankedSet::new(self.capacity), RankedSet::new(self.capacity)];
+        if let Some(mirror) = &mut self.mirror {
+            mirror.clear();
+        }
     }
 
     /// Says that some `samples` more are about to come: their memory is made ready in the background.
@@ -179,6 +187,12 @@ impl Memory {
         self.size = self.size.max(slot + 1);
         if let Some(changes) = &mut self.changes {
             changes.insert(slot as u32);
+        }
+        if let Some(mirror) = &mut self.mirror {
+            mirror.changed(slot);
+            if mirror.is_behind(self.size) {
+                self.update_mirror();
+            }
         }
     }
 
@@ -303,6 +317,11 @@ impl Memory {
     /// Bytes of memory per held sample, bookkeeping included (rounded up).
     pub fn bytes_per_sample(&self) -> usize {
         bytes_per_row(self.info_len, self.actions) + 1
+    }
+
+    /// Bytes that the columns of `capacity` samples of these lengths take.
+    pub fn column_bytes(capacity: usize, info_len: usize, actions: usize) -> u64 {
+        capacity as u64 * bytes_per_row(info_len, actions) as u64
     }
 
     /// Bytes of address space that all columns and the bookkeeping take once `capacity` samples are there.

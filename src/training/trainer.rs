@@ -5,14 +5,15 @@ mod judging;
 mod weights;
 
 use super::{
-    AveragingScheme, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
-    PhaseClock, Role, TrainedGame, Updates, Watcher,
+    AveragingScheme, Compute, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
+    PhaseClock, Role, RowSource, TrainedGame, Updates, Watcher,
     averaging::{Averaging, KeptPolicy, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
     fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
     guided::{Guided, reading},
+    placement::{capacity, mirrored},
     threads::start_engine,
 };
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
     network::Architecture,
     random::{Purpose, Stream},
     regret::Matching,
-    replay::{HeldOut, Memory, MemoryError},
+    replay::{Faults, HeldOut, Memory, MemoryError},
     traversal::{IterationWalks, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -68,8 +69,24 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Fresh networks and empty memories.
     ///
     /// # Errors
-    /// Settings that do not fit each other or the game, or threads and memory that could not be had.
+    /// Settings that do not fit each other or the game, a device that is not there, or threads and memory that could not be had.
     pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
+        let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
+        let compute = Compute::of(config, info_len, actions)?;
+        Self::computing(game, encoding, config, compute, &Faults::none())
+    }
+
+    /// The same with fits that compute as `compute` says, whatever the configuration asks for, and `faults` of each memory's copy on the device.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`].
+    pub fn computing(
+        game: G,
+        encoding: E,
+        config: &Config,
+        compute: Compute,
+        faults: &Faults,
+    ) -> anyhow::Result<Self> {
         let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
         let mut traversal = config.traversal.clone();
         if config.averaging.scheme != AveragingScheme::StrategyNetwork {
@@ -86,23 +103,24 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
         let colors = walker.encoding().color_layout();
         let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
-        let guided = Guided::new(walker.game(), walker.encoding(), config)?;
+        let guided = Guided::new(walker.game(), walker.encoding(), config, compute)?;
         let architectures = HeadArchitectures {
             policy: architecture.clone(),
             critic: guided.as_ref().map(|guided| guided.architecture().clone()),
         };
         let (engine, networks) = start_engine(config, &architectures)?;
-        let learner = |role| new_learner(config, &architecture, role);
+        let learner = |role| new_learner(config, &architecture, role, compute);
         let memory = |role: Role| {
-            let capacity = match role {
-                Role::Advantage(_) => config.replay.advantage_capacity,
-                Role::Strategy => config.replay.strategy_capacity,
-            };
+            let capacity = capacity(config, role);
             let number = role.index() as u64;
             let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
             let memory = Memory::new(capacity, info_len, actions, stream)?;
             let held_out = HeldOut::share(config.training.held_out);
-            Ok::<_, MemoryError>(memory.with_held_out(held_out))
+            let mut memory = memory.with_held_out(held_out);
+            if compute.rows == RowSource::Mirrored && mirrored(config).contains(&role) {
+                memory.try_mirror_on(compute.device, capacity, faults.clone());
+            }
+            Ok::<_, MemoryError>(memory)
         };
         let matching = Matching::of(config);
         let reading = reading(config, matching);
@@ -263,6 +281,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             batches,
             fits: fitted.fits,
             critic: fitted.critic,
+            compute: self.learners[0].compute(),
+            mirrored: self
+                .memories
+                .iter()
+                .filter(|memory| memory.is_mirrored())
+                .count(),
             sample_seconds: fitted.sample_seconds,
             samples: self.memories.each_ref().map(Memory::len),
             first_open: self.memories.each_ref().map(Memory::first_open_len),
