@@ -1,5 +1,6 @@
 //! Settings that are fine one by one and make no sense together.
 
+mod device;
 mod guided;
 mod network;
 
@@ -11,8 +12,7 @@ use super::{Config, GameKind};
 use crate::encoding::{Cards, Kind};
 use crate::game::lost_cities::LostCities;
 use crate::inference::Kernels;
-use crate::network::{Activation, AmpDtype};
-use crate::replay::ReplayDevice;
+use crate::network::Activation;
 use crate::training::{AveragingScheme, Keep, MinibatchOrder};
 use crate::traversal::{self, CutoffPlayout, CutoffValue, SamplingMode};
 use std::collections::BTreeMap;
@@ -40,6 +40,7 @@ pub(super) fn find(
     search.network();
     search.value_guided();
     search.device();
+    search.fits_on_a_device();
     search.bots();
 }
 
@@ -305,28 +306,6 @@ impl Search<'_> {
                 &["inference.kernels", "network.activation"],
                 "packed kernels are made for relu networks; set inference.kernels to auto or torch",
             );
-        }
-        self.fits_on_a_device();
-    }
-
-    /// What is for GPUs, and what a CPU makes of it.
-    fn fits_on_a_device(&mut self) {
-        let (run, replay) = (&self.config.run, &self.config.replay);
-        let cpu = run.device == "cpu";
-        if run.use_amp && cpu {
-            let text = "brings no speed on run.device cpu, only less exact fits: mixed precision is for GPUs";
-            self.note("run.use_amp", text.to_owned());
-        }
-        if !run.use_amp && run.amp_dtype != AmpDtype::default() {
-            let text = "has no effect unless run.use_amp is true";
-            self.note("run.amp_dtype", text.to_owned());
-        }
-        if cpu && replay.device == ReplayDevice::Device {
-            let why = "the CPU has no other memory than the host's; set replay.device to auto";
-            self.contradiction(&["replay.device", "run.device"], why);
-        } else if cpu && replay.device == ReplayDevice::Host {
-            let text = "has no effect on run.device cpu, which reads the host's memory where it is";
-            self.note("replay.device", text.to_owned());
         }
     }
 

@@ -1,5 +1,6 @@
 //! A replay memory: columns filled by reservoir sampling.
 
+mod journaled;
 mod mirrored;
 
 use super::ahead::Ahead;
@@ -319,11 +320,6 @@ impl Memory {
         bytes_per_row(self.info_len, self.actions) + 1
     }
 
-    /// Bytes that the columns of `capacity` samples of these lengths take.
-    pub fn column_bytes(capacity: usize, info_len: usize, actions: usize) -> u64 {
-        capacity as u64 * bytes_per_row(info_len, actions) as u64
-    }
-
     /// Bytes of address space that all columns and the bookkeeping take once `capacity` samples are there.
     pub fn reserved_bytes(&self) -> usize {
         let [fitting, held_out] = &self.first_open;
@@ -338,37 +334,6 @@ impl Memory {
     /// Where the stream of replacements stands.
     pub fn stream_position(&self) -> u128 {
         self.stream.position()
-    }
-
-    /// Notes from now on which slots change, for a journal.
-    pub(super) fn track_changes(&mut self) {
-        self.changes = Some(Noted::default());
-    }
-
-    /// Counts every held sample as changed.
-    pub(super) fn mark_all_changed(&mut self) {
-        let mut all = Noted::default();
-        for slot in 0..self.size {
-            all.insert(slot as u32);
-        }
-        self.changes = Some(all);
-    }
-
-    /// The slots changed since tracking began or was last cleared, in the order of their first change.
-    pub(super) fn changes(&self) -> &[u32] {
-        self.changes.as_ref().map_or(&[], |changes| changes.slots())
-    }
-
-    pub(super) fn clear_changes(&mut self) {
-        if let Some(changes) = &mut self.changes {
-            changes.clear();
-        }
-    }
-
-    /// Takes up a saved memory's counters once its rows are in place.
-    pub(super) fn resume(&mut self, seen: u64, stream_position: u128) {
-        self.seen = seen;
-        self.stream.seek(stream_position);
     }
 }
 

@@ -1,16 +1,15 @@
 //! A network that learns.
 
+mod copies;
 mod masked;
 
 use super::{Compute, FitPlan, Minibatch, OptimizationSettings};
-use crate::{
-    network::{
-        AdamW, AmpDtype, Architecture, LossScale, LossScaleState, Moments, TensorError, clip,
-    },
-    platform::transfers::{Direction, counted},
+use crate::network::{
+    AdamW, AmpDtype, Architecture, LossScale, LossScaleState, Moments, TensorError, clip,
 };
 use anyhow::ensure;
-use tch::{Device, Kind, TchError, Tensor};
+use copies::copied;
+use tch::{Kind, TchError, Tensor};
 
 pub(super) use masked::Record;
 
@@ -207,16 +206,6 @@ impl Learner {
         Ok(())
     }
 
-    /// The flat parameters on the host. Waits for the device.
-    fn read_parameters(&self) -> Result<Vec<f32>, LearnerError> {
-        let read = || Vec::<f32>::try_from(&self.parameters);
-        let bytes = bytes_of(self.architecture.num_parameters());
-        Ok(match self.compute.device {
-            Device::Cpu => read(),
-            _ => counted(Direction::ToHost, bytes, read),
-        }?)
-    }
-
     /// A copy of everything that a checkpoint keeps of this learner.
     ///
     /// # Errors
@@ -364,18 +353,6 @@ impl Learner {
         );
         Ok(())
     }
-}
-
-/// Makes a copy of `values` numbers from the host to `device`, counted where that is another one.
-fn copied<R>(device: Device, values: usize, copy: impl FnOnce() -> R) -> R {
-    match device {
-        Device::Cpu => copy(),
-        _ => counted(Direction::ToDevice, bytes_of(values), copy),
-    }
-}
-
-fn bytes_of(values: usize) -> u64 {
-    (values * size_of::<f32>()) as u64
 }
 
 /// Flat parameters (`[num_parameters]`) of a network whose answers are in units of `scale`, made over so that they are in target units.

@@ -24,7 +24,8 @@ impl Compute {
     pub fn of(config: &Config, info_len: usize, actions: usize) -> anyhow::Result<Self> {
         let device = choose_device("run.device", &config.run.device)?.device;
         let amp = config.run.use_amp.then_some(config.run.amp_dtype);
-        if device == Device::Cpu && amp.is_some() {
+        // Of a CPU that was asked for the configuration has told already.
+        if device == Device::Cpu && amp.is_some() && config.run.device != "cpu" {
             warn!(
                 "run.use_amp: fits run in reduced precision on a CPU, which makes them less exact there and no faster"
             );

@@ -1,6 +1,6 @@
 //! A memory's copy on a device.
 
-use super::Memory;
+use super::{Memory, bytes_per_row};
 use crate::{
     network::TensorError,
     platform::device_name,
@@ -14,6 +14,11 @@ use tch::Device;
 use tracing::warn;
 
 impl Memory {
+    /// Bytes that the columns of `capacity` samples of these lengths take.
+    pub fn column_bytes(capacity: usize, info_len: usize, actions: usize) -> u64 {
+        capacity as u64 * bytes_per_row(info_len, actions) as u64
+    }
+
     /// Keeps a copy of the first `rows` rows' worth of columns on `device` from now on, up to date after each
     /// [`Memory::update_mirror`]. Samples that are there are copied by the next one.
     ///
