@@ -115,6 +115,8 @@ impl Supply {
         memory: &mut Memory,
         stop: impl FnMut() -> bool,
     ) -> anyhow::Result<Supplied> {
+        // One that is not brought up to date must not be drawn from.
+        memory.drop_mirror();
         let device = learner.compute().device;
         let held_out = match self.held_out.take() {
             Some(mut stream) => Measured::draw(memory, &mut stream, Some(device))?,

@@ -170,10 +170,9 @@ fn a_saved_f16_learner_continues_bit_for_bit_with_its_scale() {
         scale: 2.0,
         good_steps: 9,
     };
-    let with = LossScaleState { ..odd };
     second
         .load_state(&LearnerState {
-            loss_scale: Some(with),
+            loss_scale: Some(odd),
             ..plain
         })
         .unwrap();
