@@ -15,8 +15,10 @@ use coorl_async::{
 use tch::Device;
 
 fn config() -> Config {
-    let mut config = Config::default();
-    config.game = GameKind::Kuhn;
+    let mut config = Config {
+        game: GameKind::Kuhn,
+        ..Config::default()
+    };
     config.traversal.traversals_per_player = 40;
     config.traversal.worker_threads = Some(1);
     config.replay.advantage_capacity = 120;

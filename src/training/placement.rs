@@ -6,7 +6,8 @@ use crate::{
     game::Player,
     network::AmpDtype,
     platform::{choose_device, device_memory, device_name},
-    replay::{Memory, ReplayDevice},
+    random::{Purpose, Stream},
+    replay::{Faults, HeldOut, Memory, MemoryError, ReplayDevice},
     traversal::SamplingMode,
 };
 use anyhow::bail;
@@ -42,8 +43,30 @@ impl Compute {
     }
 }
 
+/// The empty memory of `role`, of samples with so many info state and target values, with a copy on the device where fits draw from one.
+///
+/// # Errors
+/// When the address space cannot be had.
+pub(super) fn new_memory(
+    config: &Config,
+    role: Role,
+    [info_len, actions]: [usize; 2],
+    compute: Compute,
+    faults: &Faults,
+) -> Result<Memory, MemoryError> {
+    let capacity = capacity(config, role);
+    let number = role.index() as u64;
+    let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
+    let memory = Memory::new(capacity, info_len, actions, stream)?;
+    let mut memory = memory.with_held_out(HeldOut::share(config.training.held_out));
+    if compute.rows == RowSource::Mirrored && mirrored(config).contains(&role) {
+        memory.try_mirror_on(compute.device, capacity, faults.clone());
+    }
+    Ok(memory)
+}
+
 /// The samples that the memory of `role` can hold.
-pub(super) fn capacity(config: &Config, role: Role) -> usize {
+fn capacity(config: &Config, role: Role) -> usize {
     match role {
         Role::Advantage(_) => config.replay.advantage_capacity,
         Role::Strategy => config.replay.strategy_capacity,
@@ -51,7 +74,7 @@ pub(super) fn capacity(config: &Config, role: Role) -> usize {
 }
 
 /// The memories that fits draw from over many iterations: those worth a copy on the device.
-pub(super) fn mirrored(config: &Config) -> Vec<Role> {
+fn mirrored(config: &Config) -> Vec<Role> {
     let mut roles = Player::BOTH.map(Role::Advantage).to_vec();
     if config.traversal.sampling_mode == SamplingMode::ValueGuided {
         // One policy for both seats; rules that do not replay keep no memory.

@@ -6,14 +6,14 @@ mod weights;
 
 use super::{
     AveragingScheme, Compute, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
-    PhaseClock, Role, RowSource, TrainedGame, Updates, Watcher,
+    PhaseClock, Role, TrainedGame, Updates, Watcher,
     averaging::{Averaging, KeptPolicy, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
     exploitability::Meter,
     fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
     guided::{Guided, reading},
-    placement::{capacity, mirrored},
+    placement::new_memory,
     threads::start_engine,
 };
 use crate::{
@@ -25,9 +25,8 @@ use crate::{
         BatchStatistics, Engine, HeadArchitectures, LaneNetworks, NetworkControl, StopFlag,
     },
     network::Architecture,
-    random::{Purpose, Stream},
     regret::Matching,
-    replay::{Faults, HeldOut, Memory, MemoryError},
+    replay::{Faults, Memory},
     traversal::{IterationWalks, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -110,18 +109,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         };
         let (engine, networks) = start_engine(config, &architectures)?;
         let learner = |role| new_learner(config, &architecture, role, compute);
-        let memory = |role: Role| {
-            let capacity = capacity(config, role);
-            let number = role.index() as u64;
-            let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
-            let memory = Memory::new(capacity, info_len, actions, stream)?;
-            let held_out = HeldOut::share(config.training.held_out);
-            let mut memory = memory.with_held_out(held_out);
-            if compute.rows == RowSource::Mirrored && mirrored(config).contains(&role) {
-                memory.try_mirror_on(compute.device, capacity, faults.clone());
-            }
-            Ok::<_, MemoryError>(memory)
-        };
+        let memory = |role| new_memory(config, role, [info_len, actions], compute, faults);
         let matching = Matching::of(config);
         let reading = reading(config, matching);
         let meter = (config.evaluation.exploitability_every > 0).then(|| {
