@@ -233,7 +233,7 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 24] = [
+    let cases: [(&[&str], &str, &[&str]); 25] = [
         (
             &[
                 "traversal.sampling_mode=value_guided",
