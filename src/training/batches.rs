@@ -39,7 +39,7 @@ pub struct MemoryBatches<'a> {
 /// Samples that no minibatch has.
 pub(super) enum Measured {
     /// In the host's memory.
-    Here(Batch),
+    Here(Box<Batch>),
     /// On the learner's device.
     There(DeviceBatch),
 }
@@ -60,7 +60,7 @@ impl Measured {
         memory.draw_held_out(stream, &mut batch);
         memory.gather(&mut batch);
         Ok(Some(match device {
-            None => Self::Here(batch),
+            None => Self::Here(Box::new(batch)),
             Some(device) => Self::There(batch.on_device(device)?),
         }))
     }

@@ -127,17 +127,15 @@ fn device<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     row.set("fit/mirrored_memories", report.mirrored);
     let seconds: f64 = report.all_fits().map(|fit| fit.seconds).sum();
     row.set("fit/seconds", seconds);
-    let directions: [(&str, fn(&Transfers) -> Copies); 2] = [
-        ("host_to_device", |transfers| transfers.to_device),
-        ("device_to_host", |transfers| transfers.to_host),
-    ];
-    for (name, of) in directions {
+    let mut tell = |name: &str, of: fn(&Transfers) -> Copies| {
         let copies = || report.all_fits().map(|fit| of(&fit.transfers));
         let bytes: u64 = copies().map(|copies| copies.bytes).sum();
         let seconds: f64 = copies().map(Copies::seconds).sum();
         row.set(format!("fit/{name}_bytes"), bytes);
         row.set(format!("fit/{name}_seconds"), seconds);
-    }
+    };
+    tell("host_to_device", |transfers| transfers.to_device);
+    tell("device_to_host", |transfers| transfers.to_host);
 }
 
 fn samples<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
