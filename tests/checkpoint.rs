@@ -3,6 +3,7 @@
 use coorl_async::checkpoint::{
     Checkpoint, CheckpointError, NetworkState, PolicyMark, locate, numbered,
 };
+use coorl_async::network::LossScaleState;
 use coorl_async::random::{Purpose, Randomness, Stream};
 use coorl_async::replay::{Checksum, Journal, Memory, Sample};
 use serde_json::json;
@@ -25,6 +26,10 @@ fn network(name: &str, stream: &mut Stream) -> NetworkState {
         first_moment: values(stream, 16),
         second_moment: values(stream, 16),
         step: 77,
+        loss_scale: Some(LossScaleState {
+            scale: 512.0,
+            good_steps: 7,
+        }),
     }
 }
 

@@ -19,6 +19,7 @@ fn checkpoint(iteration: u32) -> Checkpoint {
             first_moment: vec![0.0; 2],
             second_moment: vec![0.0; 2],
             step: 1,
+            loss_scale: None,
         }],
         snapshots: Vec::new(),
         memories: None,

@@ -3,6 +3,7 @@
 use super::manifest::{LEAGUE, Manifest, NETWORKS, NetworkEntry, OPTIMIZERS};
 use super::save::snapshot_name;
 use super::{Checkpoint, CheckpointError, NetworkState, folder, tensors};
+use crate::network::LossScaleState;
 use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
 
@@ -104,6 +105,11 @@ fn read_network(file: &SafeTensors<'_>, entry: &NetworkEntry) -> Result<NetworkS
     if !entry.scale.is_normal() || entry.scale < 0.0 {
         return Err(format!("`{}` has the scale {}", entry.name, entry.scale));
     }
+    if let Some(LossScaleState { scale, .. }) = entry.loss_scale
+        && (!scale.is_normal() || scale < 0.0)
+    {
+        return Err(format!("`{}` has the loss scale {scale}", entry.name));
+    }
     let layout = entry.tensors.iter();
     Ok(NetworkState {
         name: entry.name.clone(),
@@ -115,6 +121,7 @@ fn read_network(file: &SafeTensors<'_>, entry: &NetworkEntry) -> Result<NetworkS
         first_moment: Vec::new(),
         second_moment: Vec::new(),
         step: entry.step,
+        loss_scale: entry.loss_scale,
     })
 }
 

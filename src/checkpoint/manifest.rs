@@ -1,6 +1,7 @@
 //! The manifest: everything about a checkpoint that is not a tensor.
 
 use super::{Checkpoint, CheckpointError, PolicyMark};
+use crate::network::LossScaleState;
 use crate::replay::{Checksum, MemoryMark};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -47,6 +48,9 @@ pub(super) struct NetworkEntry {
     /// Target units per unit of the answers; not named by checkpoints older than it.
     #[serde(default = "unscaled")]
     pub scale: f64,
+    /// Named in f16 only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_scale: Option<LossScaleState>,
     /// Whether the optimizer's moments are saved.
     pub optimizer: bool,
     pub tensors: Vec<TensorEntry>,
@@ -72,6 +76,7 @@ impl Manifest {
             name: network.name.clone(),
             step: network.step,
             scale: network.scale,
+            loss_scale: network.loss_scale,
             optimizer: !network.first_moment.is_empty(),
             tensors: network
                 .layout
@@ -212,5 +217,6 @@ mod tests {
         let entry = r#"{"name": "strategy", "step": 3, "optimizer": false, "tensors": []}"#;
         let entry: NetworkEntry = serde_json::from_str(entry).unwrap();
         assert_eq!((entry.step, entry.scale), (3, 1.0));
+        assert_eq!(entry.loss_scale, None);
     }
 }

@@ -29,6 +29,7 @@ mod tensors;
 pub use error::CheckpointError;
 pub use folder::{LATEST, locate, numbered};
 
+use crate::network::LossScaleState;
 use crate::replay::{Checksum, MemoryMark};
 
 /// What is saved, and when.
@@ -70,6 +71,8 @@ pub struct NetworkState {
     pub second_moment: Vec<f32>,
     /// Optimizer steps taken.
     pub step: u64,
+    /// Where the loss scale of mixed precision stands, if it has one.
+    pub loss_scale: Option<LossScaleState>,
 }
 
 /// Where the advantage networks of a past iteration lie in the run's `policies.journal`.

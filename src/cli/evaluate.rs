@@ -18,10 +18,7 @@ use crate::{
 };
 use anyhow::anyhow;
 use serde::Serialize;
-use std::{
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 use tch::Device;
 use tracing::info;
 

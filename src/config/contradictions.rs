@@ -1,5 +1,6 @@
 //! Settings that are fine one by one and make no sense together.
 
+mod device;
 mod guided;
 mod network;
 mod policy_gradient;
@@ -41,6 +42,7 @@ pub(super) fn find(
     search.value_guided();
     search.policy_gradient();
     search.device();
+    search.fits_on_a_device();
     search.bots();
 }
 
@@ -308,10 +310,6 @@ impl Search<'_> {
             );
         }
         self.inference();
-        if self.config.run.use_amp && self.config.run.device == "cpu" {
-            let text = "has no effect on run.device cpu: mixed precision is for GPUs";
-            self.note("run.use_amp", text.to_owned());
-        }
     }
 
     /// The heuristics know variants up to a size only.

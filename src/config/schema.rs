@@ -213,6 +213,7 @@ static KEYS: &[Key] = &[
     integer("run.seed", 0, u64::MAX as i128),
     Key::new("run.device", Allowed::Device),
     flag("run.use_amp"),
+    choice("run.amp_dtype", &["bf16", "f16"]),
     flag("run.deterministic"),
     integer("run.threads", 1, MAX_THREADS).or_null(),
 
@@ -299,6 +300,7 @@ static KEYS: &[Key] = &[
 
     integer("replay.advantage_capacity", 1, 1_000_000_000),
     integer("replay.strategy_capacity", 1, 1_000_000_000),
+    choice("replay.device", &["auto", "device", "host"]),
 
     integer("optimization.advantage_batch_size", 1, 1_048_576),
     integer("optimization.strategy_batch_size", 1, 1_048_576),

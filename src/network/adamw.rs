@@ -1,6 +1,9 @@
 //! AdamW on one flat parameter tensor.
 
+mod masked;
+
 use super::TensorError;
+use masked::Taken;
 use std::ops::Range;
 use tch::Tensor;
 
@@ -25,7 +28,10 @@ pub struct AdamW {
     m: Tensor,
     v: Tensor,
     scratch: Tensor,
+    /// Steps taken, without those that only `taken` knows of.
     steps: u64,
+    /// The count where steps are masked.
+    taken: Option<Taken>,
 }
 
 /// What [`AdamW`] carries from step to step.
@@ -58,6 +64,7 @@ impl AdamW {
             v: zeros()?,
             scratch: zeros()?,
             steps: 0,
+            taken: None,
         })
     }
 
@@ -92,7 +99,7 @@ impl AdamW {
         self.learning_rate = learning_rate;
     }
 
-    /// Steps taken.
+    /// Steps taken; those of [`AdamW::step_where`] since the last [`AdamW::settle`] are not counted yet.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -106,6 +113,7 @@ impl AdamW {
         let _ = self.m.f_zero_()?;
         let _ = self.v.f_zero_()?;
         self.steps = 0;
+        self.taken = None;
         Ok(())
     }
 
@@ -131,7 +139,7 @@ impl AdamW {
         Ok(Moments {
             m: Vec::try_from(&self.m)?,
             v: Vec::try_from(&self.v)?,
-            steps: self.steps,
+            steps: self.counted()?,
         })
     }
 
@@ -146,6 +154,7 @@ impl AdamW {
         self.m.f_copy_(&m)?;
         self.v.f_copy_(&v)?;
         self.steps = moments.steps;
+        self.taken = None;
         Ok(())
     }
 }

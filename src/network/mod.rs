@@ -25,6 +25,7 @@ mod attention;
 mod blocks;
 mod color_set;
 mod color_shared;
+mod mixed_precision;
 mod mlp;
 mod packed;
 mod parameters;
@@ -33,6 +34,7 @@ mod refusal;
 
 pub use adamw::{AdamW, Moments, clip};
 pub use architecture::{Architecture, Bound};
+pub use mixed_precision::{AmpDtype, LossScale, LossScaleState};
 pub use packed::{PackedNetwork, PackedScratch};
 pub use parameters::ParameterView;
 pub use ready::{Compile, Precision, Ready};

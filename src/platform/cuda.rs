@@ -41,7 +41,7 @@ pub fn cuda_library() -> &'static CudaLibrary {
     })
 }
 
-fn open(name: &str) -> Result<Library, String> {
+pub(super) fn open(name: &str) -> Result<Library, String> {
     // SAFETY: the libraries opened here are libtorch's and NVIDIA's own; their initialisers only register themselves, and every
     // caller keeps the library open while it uses a symbol of it.
     unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) }

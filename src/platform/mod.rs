@@ -4,6 +4,7 @@
 //! main --init--> allocator: freed activations stay in the process
 //!          |---> cuda: libtorch_cuda opened if it is on the library path, its outcome remembered
 //! doctor, telemetry --> machine: cores, SIMD level, memory; cuda: why there is no device
+//! replay.device --> device_memory: what a device has free
 //! run.device --> device: the one asked for, or why not          whoever copies to or from it --> transfers: counted copies
 //! ```
 //!
@@ -13,6 +14,7 @@
 mod allocator;
 mod cuda;
 mod device;
+mod device_memory;
 mod exit;
 mod host_block;
 mod machine;
@@ -21,6 +23,7 @@ pub mod transfers;
 
 pub use cuda::{CudaDevice, CudaLibrary, Driver, cuda_library, cuda_unavailable, driver};
 pub use device::{ChosenDevice, DeviceError, choose_device, device_name};
+pub use device_memory::{DeviceMemory, device_memory};
 pub use exit::leave;
 pub use host_block::HostBlock;
 pub use machine::{

@@ -1,9 +1,13 @@
 //! A replay memory: columns filled by reservoir sampling.
 
+mod journaled;
+mod mirrored;
+
 use super::ahead::Ahead;
 use super::columns::Column;
 use super::held_out::HeldOut;
 use super::minibatch::Batch;
+use super::mirror::Mirror;
 use super::slot_set::{Noted, RankedSet};
 use super::sweep::Sweep;
 use crate::game::ActionSet;
@@ -70,6 +74,7 @@ pub struct Memory {
     /// First-open slots of the fitting side, and those held out.
     first_open: [RankedSet; 2],
     changes: Option<Noted>,
+    mirror: Option<Mirror>,
 }
 
 impl Memory {
@@ -106,6 +111,7 @@ impl Memory {
             held_out: HeldOut::NONE,
             first_open: [RankedSet::new(capacity), RankedSet::new(capacity)],
             changes: None,
+            mirror: None,
         })
     }
 
@@ -131,6 +137,9 @@ impl Memory {
         self.size = 0;
         self.seen = 0;
         self.first_open = [RankedSet::new(self.capacity), RankedSet::new(self.capacity)];
+        if let Some(mirror) = &mut self.mirror {
+            mirror.clear();
+        }
     }
 
     /// Says that some `samples` more are about to come: their memory is made ready in the background.
@@ -179,6 +188,12 @@ impl Memory {
         self.size = self.size.max(slot + 1);
         if let Some(changes) = &mut self.changes {
             changes.insert(slot as u32);
+        }
+        if let Some(mirror) = &mut self.mirror {
+            mirror.changed(slot);
+            if mirror.is_behind(self.size) {
+                self.update_mirror();
+            }
         }
     }
 
@@ -319,37 +334,6 @@ impl Memory {
     /// Where the stream of replacements stands.
     pub fn stream_position(&self) -> u128 {
         self.stream.position()
-    }
-
-    /// Notes from now on which slots change, for a journal.
-    pub(super) fn track_changes(&mut self) {
-        self.changes = Some(Noted::default());
-    }
-
-    /// Counts every held sample as changed.
-    pub(super) fn mark_all_changed(&mut self) {
-        let mut all = Noted::default();
-        for slot in 0..self.size {
-            all.insert(slot as u32);
-        }
-        self.changes = Some(all);
-    }
-
-    /// The slots changed since tracking began or was last cleared, in the order of their first change.
-    pub(super) fn changes(&self) -> &[u32] {
-        self.changes.as_ref().map_or(&[], |changes| changes.slots())
-    }
-
-    pub(super) fn clear_changes(&mut self) {
-        if let Some(changes) = &mut self.changes {
-            changes.clear();
-        }
-    }
-
-    /// Takes up a saved memory's counters once its rows are in place.
-    pub(super) fn resume(&mut self, seen: u64, stream_position: u128) {
-        self.seen = seen;
-        self.stream.seek(stream_position);
     }
 }
 

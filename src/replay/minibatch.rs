@@ -41,6 +41,8 @@ struct Distinct {
     /// By hash: the number of the info state first met with it.
     numbers: HashMap<u64, u32>,
     /// By sample: the number of its info state.
+    found: Vec<u32>,
+    /// The same as a tensor.
     of: Column<i32>,
     /// `of` at the length of the last gather.
     view: Tensor,
@@ -86,6 +88,7 @@ impl Batch {
                 Some(Distinct {
                     slots: Vec::with_capacity(self.rows),
                     numbers: HashMap::with_capacity(self.rows),
+                    found: Vec::with_capacity(self.rows),
                     view: of.tensor().narrow(0, 0, 0),
                     of,
                 })
@@ -195,14 +198,25 @@ impl Batch {
             .extend(self.noted.slots().iter().map(|&number| slot(number)));
     }
 
+    /// Finds the drawn info states that repeat, where they are to be given once.
+    pub(super) fn find_repeated(&mut self, info: &Column<f32>) {
+        if let Some(distinct) = &mut self.distinct {
+            distinct.find(info, &self.drawn);
+        }
+    }
+
+    /// Slots of the distinct info states among those drawn, and the number among them of each sample's; `None` where every sample has its own.
+    pub(super) fn distinct_infos(&self) -> Option<(&[u32], &[u32])> {
+        let distinct = self.distinct.as_ref()?;
+        Some((&distinct.slots, &distinct.found))
+    }
+
     /// Copies the drawn rows and sets the views to their number.
     pub(super) fn gather(&mut self, from: &Columns) {
-        let infos = match &mut self.distinct {
+        self.find_repeated(&from.info);
+        let infos = match &self.distinct {
             None => &self.drawn,
-            Some(distinct) => {
-                distinct.find(&from.info, &self.drawn);
-                &distinct.slots
-            }
+            Some(distinct) => &distinct.slots,
         };
         from.info.gather(infos, &mut self.columns.info);
         from.target.gather(&self.drawn, &mut self.columns.target);
@@ -221,6 +235,7 @@ impl Distinct {
     /// same, the second is given anew each time it comes.
     fn find(&mut self, info: &Column<f32>, drawn: &[u32]) {
         self.slots.clear();
+        self.found.clear();
         self.numbers.clear();
         for (sample, &slot) in drawn.iter().enumerate() {
             if let Some(&next) = drawn.get(sample + FETCH_AHEAD) {
@@ -238,6 +253,7 @@ impl Distinct {
                     fresh
                 }
             };
+            self.found.push(number);
             self.of.write(sample, &[number as i32]);
         }
         self.view = self.of.tensor().narrow(0, 0, drawn.len() as i64);

@@ -2,11 +2,14 @@
 
 use super::{Minibatch, MinibatchOrder, Minibatches};
 use crate::{
+    network::TensorError,
     random::Stream,
-    replay::{Batch, Memory, MemoryError, RepeatedInfo, Sample, Sweep},
+    replay::{Batch, DeviceBatch, Memory, MemoryError, RepeatedInfo, Sample, Sweep},
     traversal::SampleView,
 };
 use std::time::{Duration, Instant};
+use tch::Device;
+use tracing::warn;
 
 /// Says to each memory that the next iteration brings about as many samples as came since it had `before`.
 pub(super) fn expect_as_many(memories: &mut [Memory; 3], before: [usize; 3]) {
@@ -23,8 +26,52 @@ pub struct MemoryBatches<'a> {
     stream: Stream,
     first_open: f64,
     sweep: Option<Sweep>,
-    held_out: Option<Batch>,
+    held_out: Option<Measured>,
     sampling: Duration,
+    /// Where minibatches go; `None` = they stay in the host's memory.
+    device: Option<Device>,
+    /// The last one there.
+    there: Option<DeviceBatch>,
+    /// Why the memory's copy on the device gives no more minibatches.
+    lost: Option<TensorError>,
+}
+
+/// Samples that no minibatch has.
+pub(super) enum Measured {
+    /// In the host's memory.
+    Here(Box<Batch>),
+    /// On the learner's device.
+    There(DeviceBatch),
+}
+
+impl Measured {
+    /// At most 4,096 of the samples of `memory` that are kept out of fits, drawn by `stream`, copied to `device` if there is one; `None` where
+    /// none are kept out.
+    pub fn draw(
+        memory: &Memory,
+        stream: &mut Stream,
+        device: Option<Device>,
+    ) -> anyhow::Result<Option<Self>> {
+        let rows = memory.held_out_len().min(MEASURED_ROWS);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let mut batch = batch_of(memory, rows)?;
+        memory.draw_held_out(stream, &mut batch);
+        memory.gather(&mut batch);
+        Ok(Some(match device {
+            None => Self::Here(Box::new(batch)),
+            Some(device) => Self::There(batch.on_device(device)?),
+        }))
+    }
+
+    /// As the losses take them.
+    pub fn minibatch(&self) -> Minibatch<'_> {
+        match self {
+            Self::Here(batch) => minibatch(batch),
+            Self::There(batch) => minibatch_there(batch),
+        }
+    }
 }
 
 /// The most samples by which a fit is measured, or a memory is summed up.
@@ -50,7 +97,16 @@ impl<'a> MemoryBatches<'a> {
             sweep: None,
             held_out: None,
             sampling: Duration::ZERO,
+            device: None,
+            there: None,
+            lost: None,
         })
+    }
+
+    /// The same on `device`: from the memory's copy there while that can be had, else copied from here.
+    pub fn on_device(mut self, device: Device) -> Self {
+        self.device = Some(device);
+        self
     }
 
     /// The same with info states that repeat in a minibatch given as `repeated` says.
@@ -75,14 +131,8 @@ impl<'a> MemoryBatches<'a> {
     ///
     /// # Errors
     /// When the memory for them cannot be had.
-    pub fn with_held_out(mut self, stream: &mut Stream) -> Result<Self, MemoryError> {
-        let rows = self.memory.held_out_len().min(MEASURED_ROWS);
-        if rows > 0 {
-            let mut batch = batch_of(self.memory, rows)?;
-            self.memory.draw_held_out(stream, &mut batch);
-            self.memory.gather(&mut batch);
-            self.held_out = Some(batch);
-        }
+    pub fn with_held_out(mut self, stream: &mut Stream) -> anyhow::Result<Self> {
+        self.held_out = Measured::draw(self.memory, stream, self.device)?;
         Ok(self)
     }
 
@@ -90,10 +140,14 @@ impl<'a> MemoryBatches<'a> {
     pub fn sampling(&self) -> Duration {
         self.sampling
     }
-}
 
-impl Minibatches for MemoryBatches<'_> {
-    fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+    /// Why the memory's copy on the device failed to give a minibatch, if it did. Those since then came from the host's memory.
+    pub fn lost(self) -> Option<TensorError> {
+        self.lost
+    }
+
+    /// Draws the slots of the next minibatch.
+    fn draw(&mut self) {
         let started = Instant::now();
         let (memory, batch) = (self.memory, &mut self.batch);
         match &mut self.sweep {
@@ -101,12 +155,42 @@ impl Minibatches for MemoryBatches<'_> {
             Some(sweep) => memory.sweep(sweep, batch),
         }
         self.sampling += started.elapsed();
+    }
+
+    /// Draws the next minibatch and brings it to `device`.
+    ///
+    /// # Errors
+    /// A device that is out of memory, or fails.
+    pub(super) fn next_there(&mut self, device: Device) -> Result<DeviceBatch, TensorError> {
+        self.draw();
+        if self.lost.is_none() {
+            match self.memory.gather_mirrored(&mut self.batch) {
+                Some(Ok(batch)) => return Ok(batch),
+                Some(Err(error)) => {
+                    warn!("a minibatch is taken from the host's memory instead: {error}");
+                    self.lost = Some(error);
+                }
+                None => {}
+            }
+        }
         self.memory.gather(&mut self.batch);
-        Ok(minibatch(&self.batch))
+        self.batch.on_device(device)
+    }
+}
+
+impl Minibatches for MemoryBatches<'_> {
+    fn next(&mut self) -> anyhow::Result<Minibatch<'_>> {
+        let Some(device) = self.device else {
+            self.draw();
+            self.memory.gather(&mut self.batch);
+            return Ok(minibatch(&self.batch));
+        };
+        let batch = self.next_there(device)?;
+        Ok(minibatch_there(self.there.insert(batch)))
     }
 
     fn held_out(&self) -> Option<Minibatch<'_>> {
-        self.held_out.as_ref().map(minibatch)
+        self.held_out.as_ref().map(Measured::minibatch)
     }
 }
 
@@ -132,6 +216,17 @@ pub(super) fn minibatch(batch: &Batch) -> Minibatch<'_> {
         target: batch.target(),
         legal: batch.legal(),
         iteration: batch.iteration(),
+    }
+}
+
+/// A batch on a device as the losses take it.
+pub(super) fn minibatch_there(batch: &DeviceBatch) -> Minibatch<'_> {
+    Minibatch {
+        info: &batch.info,
+        info_of: batch.info_of.as_ref(),
+        target: &batch.target,
+        legal: &batch.legal,
+        iteration: &batch.iteration,
     }
 }
 

@@ -214,6 +214,7 @@ fn network_state(name: &str, architecture: &Architecture, state: LearnerState) -
         first_moment: state.moments.m,
         second_moment: state.moments.v,
         step: state.moments.steps,
+        loss_scale: state.loss_scale,
     }
 }
 
@@ -249,6 +250,7 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
                 v: network.second_moment.clone(),
                 steps: network.step,
             },
+            loss_scale: network.loss_scale,
         })
     };
     let [p0, p1, strategy] = Role::ALL;

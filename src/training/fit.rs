@@ -1,9 +1,14 @@
 //! The loop that fits a network to minibatches.
 
+mod records;
+
 use super::{
-    Keep, Learner, LossKind, Minibatch, RateSchedule, WeightingSettings, selection::Selection,
+    Keep, Learner, LossKind, Minibatch, RateSchedule, StepChecks, WeightingSettings,
+    selection::Selection,
 };
+use crate::platform::transfers::{self, Transfers};
 use anyhow::Context;
+use records::Records;
 use std::time::Instant;
 
 /// Where minibatches come from: a replay memory with its sampler and its reused batch tensors.
@@ -59,6 +64,10 @@ pub struct FitReport {
     pub held_out_loss: Option<f64>,
     /// Points per unit of an advantage network's answers, where targets are scaled.
     pub target_scale: Option<f64>,
+    /// The factor of losses after the last step, in f16.
+    pub loss_scale: Option<f64>,
+    /// Copies between the host and the device that the fit made.
+    pub transfers: Transfers,
     /// Seconds spent in [`Minibatches::next`].
     pub batch_seconds: f64,
     /// Seconds of the fit as a whole.
@@ -95,51 +104,109 @@ pub fn fit(
     mut stop: impl FnMut() -> bool,
 ) -> anyhow::Result<FitReport> {
     let started = Instant::now();
+    let before = transfers::of_this_thread();
     let mut report = FitReport::default();
     let mut selection = Selection::new(plan);
-    let mut total = 0.0;
+    let mut tally = Tally::default();
+    let mut records = match learner.compute().checks {
+        StepChecks::OnHost => None,
+        StepChecks::OnDevice => Some(Records::new(learner.compute().device)?),
+    };
     while report.steps_run < plan.steps && !stop() {
         let share = plan.schedule.factor(report.steps_run, plan.steps);
         learner.set_step_share(plan.rate * share);
-        if let Some(loss) = step(learner, plan, minibatches, &mut report)? {
-            total += loss;
-            report.last_loss = loss;
+        let batch = draw(minibatches, &mut report)?;
+        learner.check(&batch)?;
+        report.steps_run += 1;
+        match &mut records {
+            None => tally.add(step(learner, plan, &batch)?),
+            Some(records) => {
+                let record = learner.masked_step(&batch, plan).context(FAILED)?;
+                records.push(&record, &mut tally).context(FAILED)?;
+            }
         }
         if selection.is_due(report.steps_run) {
             selection.check(learner, minibatches.held_out(), report.steps_run)?;
         }
     }
+    if let Some(mut records) = records {
+        records.read(&mut tally).context(FAILED)?;
+        learner.settle()?;
+        report.loss_scale = learner.loss_scale()?;
+    }
     report.held_out_loss = selection.finish(learner, minibatches.held_out(), report.steps_run)?;
-    let counted = report.steps_run - report.nonfinite_losses;
-    report.mean_loss = total / counted.max(1) as f64;
+    tally.tell(&mut report);
+    report.transfers = transfers::of_this_thread() - before;
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// One minibatch, one loss, one update, and their counts. Returns the loss if it was finite.
-fn step(
-    learner: &mut Learner,
-    plan: &FitPlan<'_>,
-    minibatches: &mut impl Minibatches,
+const FAILED: &str = "a step of a fit failed";
+
+/// What became of one step: its loss, and whether its gradient was finite.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    loss: f64,
+    finite_gradient: bool,
+}
+
+/// What the steps of a fit came to.
+#[derive(Default)]
+struct Tally {
+    steps: usize,
+    total: f64,
+    last: f64,
+    nonfinite_losses: usize,
+    nonfinite_gradients: usize,
+}
+
+impl Tally {
+    fn add(&mut self, step: Step) {
+        self.steps += 1;
+        if !step.loss.is_finite() {
+            self.nonfinite_losses += 1;
+            return;
+        }
+        self.total += step.loss;
+        self.last = step.loss;
+        self.nonfinite_gradients += usize::from(!step.finite_gradient);
+    }
+
+    fn tell(&self, report: &mut FitReport) {
+        let counted = self.steps - self.nonfinite_losses;
+        report.mean_loss = self.total / counted.max(1) as f64;
+        report.last_loss = self.last;
+        report.nonfinite_losses = self.nonfinite_losses;
+        report.nonfinite_gradients = self.nonfinite_gradients;
+    }
+}
+
+/// The next minibatch.
+fn draw<'a>(
+    minibatches: &'a mut impl Minibatches,
     report: &mut FitReport,
-) -> anyhow::Result<Option<f64>> {
+) -> anyhow::Result<Minibatch<'a>> {
     let drawing = Instant::now();
     let batch = minibatches.next().context("cannot draw a minibatch")?;
     report.batch_seconds += drawing.elapsed().as_secs_f64();
-    learner.check(&batch)?;
-    report.steps_run += 1;
+    Ok(batch)
+}
+
+/// One loss, one update, which the host waits for.
+fn step(learner: &mut Learner, plan: &FitPlan<'_>, batch: &Minibatch<'_>) -> anyhow::Result<Step> {
     let (loss, gradient) = learner
-        .loss_and_gradient(&batch, plan)
+        .loss_and_gradient(batch, plan)
         .context("the forward or backward pass of a fit failed")?;
-    let Some(gradient) = gradient else {
-        report.nonfinite_losses += 1;
-        return Ok(None);
+    let finite_gradient = match gradient {
+        None => false,
+        Some(gradient) => learner
+            .update(gradient)
+            .context("the optimizer step of a fit failed")?,
     };
-    let updated = learner
-        .update(gradient)
-        .context("the optimizer step of a fit failed")?;
-    report.nonfinite_gradients += usize::from(!updated);
-    Ok(Some(loss))
+    Ok(Step {
+        loss,
+        finite_gradient,
+    })
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl IterationFits<'_> {
             let index = role.index();
             fitted.fits[index] = self.of(role).run(
                 &mut learners[index],
-                &memories[index],
+                &mut memories[index],
                 &mut fitted.sample_seconds[index],
                 self.stop,
                 watcher,

@@ -1,10 +1,11 @@
 //! The fit of one network in one iteration, as the configuration wants it.
 
 use super::{
-    FitPlan, FitReport, IterationError, Learner, LearnerError, Phase, Reinitialise, Role,
+    Compute, FitPlan, FitReport, IterationError, Learner, LearnerError, Phase, Reinitialise, Role,
     TargetScaling, Watcher,
-    batches::{MemoryBatches, minibatch, sampled},
-    fit, root_mean_square,
+    batches::{minibatch, sampled},
+    root_mean_square,
+    supply::{Supplied, Supply},
     threads::{fit_threads, use_threads},
 };
 use crate::{
@@ -26,9 +27,11 @@ pub(super) fn new_learner(
     config: &Config,
     architecture: &Architecture,
     role: Role,
+    compute: Compute,
 ) -> Result<Learner, LearnerError> {
     let initial = initial_parameters(config, architecture, role, 0);
-    Learner::new(architecture.clone(), &initial, &config.optimization)
+    let optimization = &config.optimization;
+    Learner::computing(architecture.clone(), &initial, optimization, compute)
 }
 
 /// The parameters at which `role` starts in `iteration`; 0 is the beginning of the run.
@@ -98,7 +101,7 @@ impl RoleFit<'_> {
     pub fn run(
         &self,
         learner: &mut Learner,
-        memory: &Memory,
+        memory: &mut Memory,
         sample_seconds: &mut f64,
         stop: &StopFlag,
         watcher: &mut dyn Watcher,
@@ -116,12 +119,15 @@ impl RoleFit<'_> {
             learner.reset(&initial).map_err(anyhow::Error::from)?;
         }
         self.scale(learner, memory)?;
-        let (stream, optimization) = (self.stream(Purpose::Minibatch), &self.config.optimization);
-        let mut minibatches = MemoryBatches::new(memory, amounts.rows, stream, amounts.first_open)
-            .and_then(|batches| batches.with_repeated(optimization.repeated_info))
-            .map(|batches| batches.in_order(optimization.minibatches))
-            .and_then(|batches| batches.with_held_out(&mut self.stream(Purpose::HeldOut)))
-            .map_err(anyhow::Error::from)?;
+        let optimization = &self.config.optimization;
+        let supply = Supply {
+            rows: amounts.rows,
+            stream: self.stream(Purpose::Minibatch),
+            first_open: amounts.first_open,
+            repeated: optimization.repeated_info,
+            order: optimization.minibatches,
+            held_out: Some(self.stream(Purpose::HeldOut)),
+        };
         let plan = FitPlan {
             loss: self.role.loss(),
             steps: amounts.steps,
@@ -129,18 +135,22 @@ impl RoleFit<'_> {
             weighting: &self.config.training_weighting,
             keep: self.config.training.keep,
             rate: learning_rate_share(self.config, self.iteration),
-            schedule: self.config.optimization.learning_rate_schedule,
+            schedule: optimization.learning_rate_schedule,
             held_out_checks: self.config.training.held_out_checks,
         };
         let mut step = 0;
-        let mut report = fit(learner, &plan, &mut minibatches, || {
+        let supplied = supply.fit(learner, &plan, memory, || {
             watcher.advance(step, 0);
             step += 1;
             stop.is_raised()
         })?;
+        let Supplied {
+            mut report,
+            sampling,
+        } = supplied;
         watcher.advance(report.steps_run, 0);
         report.target_scale = self.scales().then(|| learner.scale());
-        *sample_seconds = minibatches.sampling().as_secs_f64();
+        *sample_seconds = sampling.as_secs_f64();
         if stop.is_raised() {
             Err(IterationError::Interrupted)
         } else {

@@ -1,12 +1,11 @@
 //! What learns in a run of value-guided walks besides the policy: the critic, and the policy's samples of one iteration.
 
 use super::{
-    FitPlan, FitReport, IterationError, Keep, Learner, LearnerKind, LearnerState, LossKind,
-    MinibatchOrder, RateSchedule, Role, WeightingMode, WeightingSettings,
-    batches::MemoryBatches,
-    fit,
+    Compute, FitPlan, FitReport, IterationError, Keep, Learner, LearnerKind, LearnerState,
+    LossKind, MinibatchOrder, RateSchedule, Role, RowSource, WeightingMode, WeightingSettings,
     fitting::{in_between, learning_rate_share},
     policy_gradient::{Decisions, PolicyFit},
+    supply::Supply,
     threads::use_threads,
 };
 use crate::{
@@ -18,7 +17,7 @@ use crate::{
     network::Architecture,
     random::{Purpose, Stream},
     regret::{Bootstrapped, Hedge, Matching, Softmax, Update, UpdateRule},
-    replay::Memory,
+    replay::{Faults, Memory, RepeatedInfo},
     traversal::{GuidedTargets, GuidedWalker, SamplingMode},
 };
 use std::sync::Arc;
@@ -47,7 +46,12 @@ enum Draws {
 
 impl<G: Game, E: Encoding<G>> Guided<G, E> {
     /// What a run under `config` needs; `None` without value-guided walks.
-    pub fn new(game: &G, encoding: &E, config: &Config) -> anyhow::Result<Option<Self>> {
+    pub fn new(
+        game: &G,
+        encoding: &E,
+        config: &Config,
+        compute: Compute,
+    ) -> anyhow::Result<Option<Self>> {
         if config.traversal.sampling_mode != SamplingMode::ValueGuided {
             return Ok(None);
         }
@@ -72,7 +76,8 @@ impl<G: Game, E: Encoding<G>> Guided<G, E> {
         };
         let by_gradient = config.training.learner == LearnerKind::PolicyGradient;
         let decided = if by_gradient { capacity } else { 0 };
-        let critic = Learner::new(architecture, &initial, &config.optimization)?;
+        let optimization = &config.optimization;
+        let critic = Learner::computing(architecture, &initial, optimization, compute)?;
         let (policy_len, actions) = (
             walker.encoding().info_len(),
             walker.encoding().num_actions(),
@@ -254,7 +259,7 @@ impl<'a> Passes<'a> {
     pub fn run(
         &self,
         learner: &mut Learner,
-        memory: &Memory,
+        memory: &mut Memory,
         threads: usize,
         stop: &StopFlag,
     ) -> Result<Option<FitReport>, IterationError> {
@@ -262,10 +267,14 @@ impl<'a> Passes<'a> {
             return Ok(None);
         }
         use_threads(threads);
-        let stream = stream(self.config, self.iteration, self.draws);
-        let mut minibatches = MemoryBatches::new(memory, self.rows, stream, 0.0)
-            .map_err(anyhow::Error::from)?
-            .in_order(MinibatchOrder::Sweep);
+        let supply = Supply {
+            rows: self.rows,
+            stream: stream(self.config, self.iteration, self.draws),
+            first_open: 0.0,
+            repeated: RepeatedInfo::Each,
+            order: MinibatchOrder::Sweep,
+            held_out: None,
+        };
         // All samples are of one iteration.
         let weighting = WeightingSettings {
             mode: WeightingMode::None,
@@ -281,10 +290,21 @@ impl<'a> Passes<'a> {
             schedule: RateSchedule::Constant,
             held_out_checks: 1,
         };
-        let report = fit(learner, &plan, &mut minibatches, || stop.is_raised())?;
+        mirror_for_a_fit(memory, learner.compute());
+        let supplied = supply.fit(learner, &plan, memory, || stop.is_raised());
+        memory.drop_mirror();
+        let report = supplied?.report;
         if stop.is_raised() {
             return Err(IterationError::Interrupted);
         }
         Ok(Some(report))
+    }
+}
+
+/// Has the samples of one iteration copied to the device for the length of a fit, where fits take them from there: they are few, and the next
+/// iteration's are others.
+fn mirror_for_a_fit(memory: &mut Memory, compute: Compute) {
+    if compute.rows == RowSource::Mirrored {
+        memory.try_mirror_on(compute.device, memory.len(), Faults::none());
     }
 }

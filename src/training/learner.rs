@@ -1,9 +1,17 @@
 //! A network that learns.
 
-use super::{FitPlan, Minibatch, OptimizationSettings};
-use crate::network::{AdamW, Architecture, Moments, TensorError, clip};
+mod copies;
+mod masked;
+
+use super::{Compute, FitPlan, Minibatch, OptimizationSettings};
+use crate::network::{
+    AdamW, AmpDtype, Architecture, LossScale, LossScaleState, Moments, TensorError, clip,
+};
 use anyhow::ensure;
-use tch::{TchError, Tensor};
+use copies::copied;
+use tch::{Kind, TchError, Tensor};
+
+pub(super) use masked::Record;
 
 /// A state that does not belong to the network.
 #[derive(Debug, thiserror::Error)]
@@ -41,40 +49,71 @@ pub struct LearnerState {
     pub scale: f64,
     /// The optimizer's moments and step count.
     pub moments: Moments,
+    /// Where the loss scale stands, in f16.
+    pub loss_scale: Option<LossScaleState>,
 }
 
-/// A network with its parameters and its optimizer. Both carry over from iteration to iteration.
+/// A network with its parameters and its optimizer. Both carry over from iteration to iteration, on the learner's device.
 pub struct Learner {
     architecture: Architecture,
+    compute: Compute,
     parameters: Tensor,
     scale: f64,
     optimizer: AdamW,
+    /// Of the loss, in f16.
+    loss_scale: Option<LossScale>,
     learning_rate: f64,
     grad_clip: f64,
 }
 
 impl Learner {
-    /// A learner that starts at the parameters `initial` (`[num_parameters]`) and has taken no step. Of `settings` it keeps step
-    /// size, decay and clipping.
+    /// A learner on the CPU, in f32: see [`Learner::computing`].
     ///
     /// # Errors
-    /// [`LearnerError::Length`] for parameters of another network; failures of the device.
+    /// [`LearnerError::Length`] for parameters of another network.
     pub fn new(
         architecture: Architecture,
         initial: &[f32],
         settings: &OptimizationSettings,
     ) -> Result<Self, LearnerError> {
+        Self::computing(architecture, initial, settings, Compute::CPU)
+    }
+
+    /// A learner that starts at the parameters `initial` (`[num_parameters]`), has taken no step, and computes as `compute` says. Of
+    /// `settings` it keeps step size, decay and clipping.
+    ///
+    /// # Errors
+    /// [`LearnerError::Length`] for parameters of another network; failures of the device.
+    pub fn computing(
+        architecture: Architecture,
+        initial: &[f32],
+        settings: &OptimizationSettings,
+        compute: Compute,
+    ) -> Result<Self, LearnerError> {
         expect_length(&architecture, "the parameter vector", initial)?;
-        let parameters = Tensor::f_from_slice(initial)?.f_set_requires_grad(true)?;
+        let parameters = Tensor::f_from_slice(initial)?;
+        let parameters = copied(compute.device, initial.len(), || {
+            parameters.f_to_device(compute.device)
+        })?;
+        let parameters = parameters.f_set_requires_grad(true)?;
         let optimizer = AdamW::new(&parameters, settings.learning_rate, settings.weight_decay)?;
+        let scales = compute.amp == Some(AmpDtype::F16);
+        let loss_scale = scales.then(|| LossScale::new(LossScale::FIRST, compute.device));
         Ok(Self {
             architecture,
+            compute,
             parameters,
             scale: 1.0,
             optimizer,
+            loss_scale: loss_scale.transpose()?,
             learning_rate: settings.learning_rate,
             grad_clip: settings.grad_clip,
         })
+    }
+
+    /// Where and how it computes.
+    pub fn compute(&self) -> Compute {
+        self.compute
     }
 
     /// Starts anew at the parameters `initial` (`[num_parameters]`), with an optimizer that has taken no step. The scale stays.
@@ -84,6 +123,15 @@ impl Learner {
     pub fn reset(&mut self, initial: &[f32]) -> Result<(), LearnerError> {
         self.restore(initial)?;
         self.optimizer.reset()?;
+        self.set_loss_scale(None)
+    }
+
+    /// Goes on with a loss scale of `state` where there is one, with a fresh one if `None`.
+    fn set_loss_scale(&mut self, state: Option<LossScaleState>) -> Result<(), LearnerError> {
+        if let Some(scale) = &mut self.loss_scale {
+            let state = state.unwrap_or(LossScale::FIRST);
+            *scale = LossScale::new(state, self.compute.device)?;
+        }
         Ok(())
     }
 
@@ -140,7 +188,7 @@ impl Learner {
     /// # Errors
     /// Failures of the device.
     pub fn snapshot(&self) -> Result<Vec<f32>, LearnerError> {
-        let parameters = Vec::<f32>::try_from(&self.parameters)?;
+        let parameters = self.read_parameters()?;
         Ok(in_target_units(&self.architecture, parameters, self.scale))
     }
 
@@ -151,8 +199,10 @@ impl Learner {
     pub fn restore(&mut self, parameters: &[f32]) -> Result<(), LearnerError> {
         expect_length(&self.architecture, "the parameter vector", parameters)?;
         let _guard = tch::no_grad_guard();
-        self.parameters
-            .f_copy_(&Tensor::f_from_slice(parameters)?)?;
+        let new = Tensor::f_from_slice(parameters)?;
+        copied(self.compute.device, parameters.len(), || {
+            self.parameters.f_copy_(&new)
+        })?;
         Ok(())
     }
 
@@ -162,13 +212,15 @@ impl Learner {
     /// Failures of the device.
     pub fn state(&self) -> Result<LearnerState, LearnerError> {
         Ok(LearnerState {
-            parameters: Vec::try_from(&self.parameters)?,
+            parameters: self.read_parameters()?,
             scale: self.scale,
             moments: self.optimizer.moments()?,
+            loss_scale: self.loss_scale.as_ref().map(LossScale::state).transpose()?,
         })
     }
 
-    /// Continues from `state`: the next steps give the bits that they would have given there.
+    /// Continues from `state`: the next steps give the bits that they would have given there. A state of a learner without a loss scale
+    /// leaves this one's at its first value.
     ///
     /// # Errors
     /// [`LearnerError::Length`], before anything has changed; failures of the device.
@@ -179,7 +231,7 @@ impl Learner {
         self.restore(&state.parameters)?;
         self.optimizer.set_moments(moments)?;
         self.scale = state.scale;
-        Ok(())
+        self.set_loss_scale(state.loss_scale)
     }
 
     /// The loss of `batch` under `plan` and its gradient in the flat parameters (`[num_parameters]`), which stay as they are.
@@ -200,14 +252,36 @@ impl Learner {
         if !value.is_finite() {
             return Ok((value, None));
         }
+        let gradient = match &self.loss_scale {
+            None => self.gradient(&loss)?,
+            Some(scale) => (self.gradient(&scale.scaled(&loss)?)?).f_mul(&scale.inverse()?)?,
+        };
+        Ok((value, Some(gradient)))
+    }
+
+    /// The gradient of `loss` in the flat parameters, `[num_parameters]`.
+    fn gradient(&self, loss: &Tensor) -> Result<Tensor, TensorError> {
         // Handed over by autograd and not accumulated in `.grad`: nothing to clear before the next step, two passes fewer.
-        let gradients = Tensor::f_run_backward(&[&loss], &[&self.parameters], false, false)?;
-        Ok((value, gradients.into_iter().next()))
+        let gradients = Tensor::f_run_backward(&[loss], &[&self.parameters], false, false)?;
+        let first = gradients.into_iter().next();
+        first.ok_or_else(|| TensorError::new("a backward pass gave no gradient"))
+    }
+
+    /// The network's answers to `info` (`[infos, inputs]`), f32 whatever they were computed in.
+    fn answers(&self, info: &Tensor) -> Result<Tensor, TensorError> {
+        let Some(dtype) = self.compute.amp else {
+            return self.architecture.forward(&self.parameters, info);
+        };
+        // One cast of all parameters, whose backward pass is one cast of the gradient.
+        let parameters = self.parameters.f_to_kind(dtype.kind())?;
+        let info = info.f_to_kind(dtype.kind())?;
+        let answers = self.architecture.forward(&parameters, &info)?;
+        Ok(answers.f_to_kind(Kind::Float)?)
     }
 
     /// The loss of `batch` under `plan`, in units of the scale.
     fn loss(&self, batch: &Minibatch<'_>, plan: &FitPlan<'_>) -> Result<Tensor, TensorError> {
-        let answers = self.architecture.forward(&self.parameters, batch.info)?;
+        let answers = self.answers(batch.info)?;
         let predictions = match batch.info_of {
             None => answers,
             Some(rows) => Tensor::f_embedding(&answers, rows, -1, false, false)?,
@@ -271,6 +345,11 @@ impl Learner {
             batch.target.size(),
             batch.legal.size(),
             batch.iteration.size(),
+        );
+        let (found, wanted) = (batch.info.device(), self.compute.device);
+        ensure!(
+            found == wanted,
+            "a minibatch on {found:?} for a network on {wanted:?}"
         );
         Ok(())
     }

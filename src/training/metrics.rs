@@ -1,10 +1,13 @@
 //! An iteration's report as a row of metrics.
 
-use super::{Exploitability, FitReport, IterationReport, LossKind, Phase, Role};
+use super::{Exploitability, FitReport, IterationReport, LossKind, Phase, Role, RowSource};
 use crate::{
     bots::ScriptedGame,
     encoding::Encoding,
-    platform::{self, transfers::Transfers},
+    platform::{
+        self,
+        transfers::{Copies, Transfers},
+    },
     telemetry::MetricsRow,
     traversal::Walker,
 };
@@ -20,6 +23,7 @@ pub fn row<G: ScriptedGame, E: Encoding<G>>(
     losses(report, &mut row);
     samples(report, &mut row);
     times(report, &mut row);
+    device(report, &mut row);
     walker.emit(&report.walks, &mut |name, value| {
         row.set(format!("traversal/{name}"), value)
     });
@@ -110,6 +114,29 @@ fn losses<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     if skipped > 0 {
         row.set("amp/nonfinite_loss_count", skipped);
     }
+    let scales = report.all_fits().filter_map(|fit| fit.loss_scale);
+    if let Some(least) = scales.reduce(f64::min) {
+        row.set("amp/loss_scale", least);
+    }
+}
+
+/// What fits on another device than the CPU cost in copies. The seconds are those of the calling threads.
+fn device<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
+    if report.compute.rows == RowSource::InPlace {
+        return;
+    }
+    row.set("fit/mirrored_memories", report.mirrored);
+    let seconds: f64 = report.all_fits().map(|fit| fit.seconds).sum();
+    row.set("fit/seconds", seconds);
+    let mut tell = |name: &str, of: fn(&Transfers) -> Copies| {
+        let copies = || report.all_fits().map(|fit| of(&fit.transfers));
+        let bytes: u64 = copies().map(|copies| copies.bytes).sum();
+        let seconds: f64 = copies().map(Copies::seconds).sum();
+        row.set(format!("fit/{name}_bytes"), bytes);
+        row.set(format!("fit/{name}_seconds"), seconds);
+    };
+    tell("host_to_device", |transfers| transfers.to_device);
+    tell("device_to_host", |transfers| transfers.to_host);
 }
 
 fn samples<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {

@@ -1,6 +1,6 @@
 //! What an iteration tells: while it runs, and when it is over.
 
-use super::{Exploitability, FitReport, Phase, PhaseClock};
+use super::{Compute, Exploitability, FitReport, Phase, PhaseClock};
 use crate::{
     bots::ScriptedGame,
     evaluation::{EvaluationError, OpponentReport},
@@ -27,6 +27,10 @@ pub struct IterationReport<G: ScriptedGame> {
     pub fits: [Option<FitReport>; 3],
     /// The critic's fit, where there is a critic.
     pub critic: Option<FitReport>,
+    /// Where fits compute.
+    pub compute: Compute,
+    /// Memories that have a copy on the device of the fits.
+    pub mirrored: usize,
     /// Seconds spent drawing minibatch slots, by network.
     pub sample_seconds: [f64; 3],
     /// Memory sizes after the iteration, by network.

@@ -1,7 +1,7 @@
 //! Settings of a run and of its fits.
 
 use super::Reinitialise;
-use crate::{regret::UpdateRule, replay::RepeatedInfo};
+use crate::{network::AmpDtype, regret::UpdateRule, replay::RepeatedInfo};
 use serde::{Deserialize, Serialize};
 
 /// A run as a whole.
@@ -19,8 +19,11 @@ pub struct RunSettings {
     /// Where networks compute: `auto` (a GPU if there is one, and the log says which and why), `cpu`, `cuda` (the first) or `cuda:N`. One that is
     /// asked for by name and not there is an error. ROCm builds of libtorch answer to `cuda`.
     pub device: String,
-    /// Mixed precision; without effect on the CPU.
+    /// Mixed precision of fits: forward and backward passes run in `amp_dtype`, parameters, optimizer, losses and softmax stay f32. Meant for
+    /// GPUs; on a CPU it works and brings no speed.
     pub use_amp: bool,
+    /// The type of mixed precision: `bf16`, or `f16` with a loss scale that finds its size by itself (steps whose gradient overflows are left out).
+    pub amp_dtype: AmpDtype,
     /// Makes results independent of how walks were batched where they are not already: libtorch's kernels then run at one padded batch shape.
     /// Packed kernels (`inference.kernels`) give the same bits in every batch.
     pub deterministic: bool,
@@ -38,6 +41,7 @@ impl Default for RunSettings {
             seed: 1,
             device: "auto".into(),
             use_amp: false,
+            amp_dtype: AmpDtype::Bf16,
             deterministic: false,
             threads: None,
         }

@@ -6,7 +6,7 @@ mod judging;
 mod weights;
 
 use super::{
-    AveragingScheme, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
+    AveragingScheme, Compute, Due, IterationError, IterationReport, Learner, LearnerState, Phase,
     PhaseClock, Role, TrainedGame, Updates, Watcher,
     averaging::{Averaging, KeptPolicy, PolicyHistory, averaging},
     batches::{expect_as_many, sample},
@@ -14,6 +14,7 @@ use super::{
     fits::{Fitted, IterationFits, Subjects},
     fitting::new_learner,
     guided::{Guided, reading},
+    placement::new_memory,
     threads::RunEngine,
 };
 use crate::{
@@ -24,9 +25,8 @@ use crate::{
     inference::{BatchStatistics, HeadArchitectures, LaneNetworks, NetworkControl, StopFlag},
     network::Architecture,
     platform::transfers,
-    random::{Purpose, Stream},
     regret::Matching,
-    replay::{HeldOut, Memory, MemoryError},
+    replay::{Faults, Memory},
     traversal::{IterationWalks, Opposite, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -76,6 +76,33 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         rival: Option<Architecture>,
     ) -> anyhow::Result<Self> {
         let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
+        let compute = Compute::of(config, info_len, actions)?;
+        Self::build(game, encoding, config, rival, compute, &Faults::none())
+    }
+
+    /// Fresh networks and empty memories with fits that compute as `compute` says, whatever the configuration asks for, and `faults` of each memory's copy on the device.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`].
+    pub fn computing(
+        game: G,
+        encoding: E,
+        config: &Config,
+        compute: Compute,
+        faults: &Faults,
+    ) -> anyhow::Result<Self> {
+        Self::build(game, encoding, config, None, compute, faults)
+    }
+
+    fn build(
+        game: G,
+        encoding: E,
+        config: &Config,
+        rival: Option<Architecture>,
+        compute: Compute,
+        faults: &Faults,
+    ) -> anyhow::Result<Self> {
+        let (info_len, actions) = (encoding.info_len(), encoding.num_actions());
         let mut traversal = config.traversal.clone();
         if config.averaging.scheme != AveragingScheme::StrategyNetwork {
             traversal.store_strategy_on_traverser_nodes = false;
@@ -91,25 +118,15 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         .context("traversal.opponent_policy or traversal.cutoff_rollout_policy is refused")?;
         let colors = walker.encoding().color_layout();
         let architecture = Architecture::new(&config.network, info_len, actions, colors.as_ref())?;
-        let guided = Guided::new(walker.game(), walker.encoding(), config)?;
+        let guided = Guided::new(walker.game(), walker.encoding(), config, compute)?;
         let architectures = HeadArchitectures {
             policy: architecture.clone(),
             critic: guided.as_ref().map(|guided| guided.architecture().clone()),
             rival,
         };
         let (walking, playing) = RunEngine::of_run(config, &architectures)?;
-        let learner = |role| new_learner(config, &architecture, role);
-        let memory = |role: Role| {
-            let capacity = match role {
-                Role::Advantage(_) => config.replay.advantage_capacity,
-                Role::Strategy => config.replay.strategy_capacity,
-            };
-            let number = role.index() as u64;
-            let stream = Stream::new(config.run.seed, Purpose::Reservoir, number, 0);
-            let memory = Memory::new(capacity, info_len, actions, stream)?;
-            let held_out = HeldOut::share(config.training.held_out);
-            Ok::<_, MemoryError>(memory.with_held_out(held_out))
-        };
+        let learner = |role| new_learner(config, &architecture, role, compute);
+        let memory = |role| new_memory(config, role, [info_len, actions], compute, faults);
         let matching = Matching::of(config);
         let reading = reading(config, matching);
         let meter = (config.evaluation.exploitability_every > 0).then(|| {
@@ -271,6 +288,12 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             transfers: transfers::take(),
             fits: fitted.fits,
             critic: fitted.critic,
+            compute: self.learners[0].compute(),
+            mirrored: self
+                .memories
+                .iter()
+                .filter(|memory| memory.is_mirrored())
+                .count(),
             sample_seconds: fitted.sample_seconds,
             samples: self.memories.each_ref().map(Memory::len),
             first_open: self.memories.each_ref().map(Memory::first_open_len),

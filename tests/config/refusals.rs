@@ -233,7 +233,7 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 30] = [
+    let cases: [(&[&str], &str, &[&str]); 31] = [
         (
             &[
                 "traversal.sampling_mode=value_guided",
@@ -355,6 +355,11 @@ fn contradictions_are_refused_with_every_key_they_need() {
             &["traversal.store_strategy_on_opponent_nodes=false"],
             "traversal.store_strategy_on_opponent_nodes",
             &["store_strategy_on_opponent_nodes = false (--set"],
+        ),
+        (
+            &["replay.device=device", "run.device=cpu"],
+            "replay.device",
+            &["run.device = cpu (--set", "set replay.device to auto"],
         ),
         (
             &["rules.hand_size=31"],
@@ -524,6 +529,16 @@ fn settings_without_effect_are_noted() {
         (
             &["run.use_amp=true", "run.device=cpu"][..],
             "run.use_amp",
+            "brings no speed on run.device cpu",
+        ),
+        (
+            &["run.amp_dtype=f16"],
+            "run.amp_dtype",
+            "unless run.use_amp is true",
+        ),
+        (
+            &["replay.device=host", "run.device=cpu"],
+            "replay.device",
             "no effect on run.device cpu",
         ),
         (

@@ -3,7 +3,7 @@
 use crate::program::{Place, assert_same_rows};
 use serde_json::{Map, Value};
 
-const KUHN: [&str; 12] = [
+pub const KUHN: [&str; 12] = [
     "evaluation.eval_every=1",
     "game=kuhn",
     "traversal.sampling_mode=external",

@@ -6,6 +6,7 @@ mod failures;
 mod interrupts;
 #[path = "../outside/mod.rs"]
 mod outside;
+mod precision;
 mod program;
 mod refusals;
 mod resume;

@@ -1,8 +1,11 @@
+mod masked;
+mod reduced;
+
 use super::*;
 use crate::{
     network::{Architecture, Settings},
     random::{Purpose, Randomness, Stream},
-    training::{LearnerError, LearnerState, OptimizationSettings, WeightingMode},
+    training::{Compute, LearnerError, LearnerState, OptimizationSettings, WeightingMode},
 };
 use tch::{Device, Kind, Tensor};
 
@@ -69,6 +72,10 @@ impl Minibatches for Problem {
 }
 
 fn learner(num_layers: usize) -> Learner {
+    learner_computing(num_layers, Compute::CPU)
+}
+
+fn learner_computing(num_layers: usize, compute: Compute) -> Learner {
     let settings = Settings {
         num_layers,
         hidden_size: 12,
@@ -82,7 +89,7 @@ fn learner(num_layers: usize) -> Learner {
         weight_decay: 1e-3,
         ..OptimizationSettings::default()
     };
-    Learner::new(architecture, &initial, &optimization).unwrap()
+    Learner::computing(architecture, &initial, &optimization, compute).unwrap()
 }
 
 const WEIGHTING: WeightingSettings = WeightingSettings {

@@ -78,7 +78,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let fit = Passes::of_imitation(&self.config, round);
         fit.run(
             &mut self.learners[FITTED.index()],
-            &guided.fresh,
+            &mut guided.fresh,
             threads,
             stop,
         )?;

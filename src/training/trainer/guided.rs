@@ -143,7 +143,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         // Halves of the cores each, or all of them one after the other.
         let each = (threads / 2).max(1);
         let learner = &mut self.learners[FITTED.index()];
-        let memory = &self.memories[FITTED.index()];
+        let memory = &mut self.memories[FITTED.index()];
         let mut sampling = 0.0;
         let mut fit_critic = move || {
             let fit = Passes::of_critic(config, iteration);
