@@ -290,7 +290,7 @@ static KEYS: &[Key] = &[
     number("self_play.anchor_weight", 0.0, 1e9).outside(RaisedToLow),
     integer("self_play.recent_window", 1, COUNT).outside(RaisedToLow),
 
-    choice("regret_matching.all_negative_fallback", &["uniform", "argmax_tiebreak"]),
+    choice("regret_matching.all_negative_fallback", &["uniform", "argmax_tiebreak", "near_best"]),
 
     integer("inference.collect_timeout_us", 0, 60_000_000),
     integer("inference.max_batch", 1, MAX_ROWS),

@@ -1,6 +1,6 @@
 //! Regret matching.
 
-use super::{Fallback, FallbackPolicy};
+use super::Fallback;
 use crate::game::ActionSet;
 
 /// How [`regret_matching`] came to its policy.
@@ -38,7 +38,7 @@ pub fn regret_matching(
     let mut sum = pairwise_sum(policy, legal);
     // `max` also turns a threshold that is no number into zero.
     if f64::from(sum) <= epsilon.max(0.0) {
-        return fall_back(advantages, legal, fallback, policy);
+        return fall_back(advantages, legal, epsilon, fallback, policy);
     }
     if sum.is_infinite() {
         let greatest = policy.iter().copied().fold(0.0, f32::max);
@@ -75,6 +75,7 @@ fn pairwise_sum(values: &[f32], legal: ActionSet) -> f32 {
 fn fall_back(
     advantages: &[f32],
     legal: ActionSet,
+    epsilon: f64,
     fallback: Fallback,
     policy: &mut [f32],
 ) -> Matched {
@@ -89,7 +90,7 @@ fn fall_back(
         }
     }
     let count = legal.len();
-    fallback.write(advantages, legal, best, policy);
+    fallback.write(advantages, legal, epsilon, best, policy);
     Matched {
         fallback: true,
         tie_size,

@@ -13,7 +13,7 @@ mod policy;
 mod softmax;
 mod update;
 
-pub use fallback::{ArgmaxTiebreak, Fallback, FallbackPolicy, Uniform};
+pub use fallback::{ArgmaxTiebreak, Fallback, FallbackPolicy, NearBest, Uniform};
 pub use matching::{Matched, regret_matching};
 pub use policy::{draw, entropy, greedy, legal_softmax, mix_uniform};
 pub use softmax::Softmax;
@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What to play when no advantage is positive: `uniform` or `argmax_tiebreak`.
+    /// What to play when no advantage is positive: `uniform`, `argmax_tiebreak`, or `near_best`, all that is within
+    /// `traversal.regret_matching_epsilon` of the best.
     pub all_negative_fallback: Fallback,
 }
 

@@ -111,6 +111,13 @@ impl<G: Enumerable> ScriptedGame for Recall<G> {
 #[derive(Clone)]
 pub struct Words;
 
+/// Writes `name` as a row that [`info_set_of`] reads.
+pub fn write_words(name: u64, row: &mut [f32]) {
+    for (word, value) in row.iter_mut().enumerate() {
+        *value = (name >> (16 * word) & 0xffff) as f32;
+    }
+}
+
 /// The info set that a row of [`Words`] names.
 pub fn info_set_of(row: &[f32]) -> u64 {
     row.iter()
@@ -140,9 +147,6 @@ impl<G: Enumerable> Encoding<Recall<G>> for Words {
         _: ActionSet,
         row: &mut [f32],
     ) {
-        let memory = game.info_set(state, observer);
-        for (word, value) in row.iter_mut().enumerate() {
-            *value = (memory >> (16 * word) & 0xffff) as f32;
-        }
+        write_words(game.info_set(state, observer), row);
     }
 }

@@ -4,9 +4,11 @@
 //! configuration's table of keys.
 
 mod argmax_tiebreak;
+mod near_best;
 mod uniform;
 
 pub use argmax_tiebreak::ArgmaxTiebreak;
+pub use near_best::NearBest;
 pub use uniform::Uniform;
 
 use crate::game::{Action, ActionSet};
@@ -28,20 +30,32 @@ pub enum Fallback {
     Uniform,
     /// The legal action of greatest advantage, the lowest number among equals: [`ArgmaxTiebreak`].
     ArgmaxTiebreak,
+    /// The actions whose advantages are within `traversal.regret_matching_epsilon` of the greatest: [`NearBest`].
+    NearBest,
 }
 
 impl Fallback {
     /// Every scheme.
-    pub const ALL: [Self; 2] = [Self::Uniform, Self::ArgmaxTiebreak];
+    pub const ALL: [Self; 3] = [Self::Uniform, Self::ArgmaxTiebreak, Self::NearBest];
 }
 
-/// The scheme named. A match and not a table of functions, so that it costs a walk nothing.
-impl FallbackPolicy for Fallback {
+impl Fallback {
+    /// As [`FallbackPolicy::write`] by the scheme named, where positive advantages sum to no more than `epsilon`. A match and not a table of
+    /// functions, so that it costs a walk nothing.
     #[inline]
-    fn write(self, advantages: &[f32], legal: ActionSet, best: Option<Action>, policy: &mut [f32]) {
+    pub(super) fn write(
+        self,
+        advantages: &[f32],
+        legal: ActionSet,
+        epsilon: f64,
+        best: Option<Action>,
+        policy: &mut [f32],
+    ) {
+        let width = epsilon as f32;
         match self {
             Self::Uniform => Uniform.write(advantages, legal, best, policy),
             Self::ArgmaxTiebreak => ArgmaxTiebreak.write(advantages, legal, best, policy),
+            Self::NearBest => NearBest { width }.write(advantages, legal, best, policy),
         }
     }
 }
