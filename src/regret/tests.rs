@@ -52,6 +52,29 @@ fn a_sum_equal_to_epsilon_falls_back() {
 }
 
 #[test]
+fn near_best_plays_what_is_within_its_width_of_the_best() {
+    let legal = set(&[0, 1, 2, 3]);
+    let near = |advantages: &[f32; 4], epsilon| {
+        let mut policy = vec![9.0; 4];
+        let fallback = Fallback::NearBest;
+        let matched = regret_matching(advantages, legal, epsilon, fallback, &mut policy);
+        (policy, matched.fallback)
+    };
+    // The best is -0.25: shares of 0.5, 0.25, 0 and 0.25 above -0.75.
+    let (policy, fallback) = near(&[-0.25, -0.5, -0.75, -0.5], 0.5);
+    assert_eq!((policy, fallback), (vec![0.5, 0.25, 0.0, 0.25], true));
+    // A positive sum within the width is no evidence either; beyond it, regret matching decides.
+    let (policy, fallback) = near(&[0.25, -0.25, -1.0, -1.0], 0.5);
+    assert_eq!((policy, fallback), (vec![1.0, 0.0, 0.0, 0.0], true));
+    let (policy, fallback) = near(&[0.75, 0.25, 0.0, -1.0], 0.5);
+    assert_eq!((policy, fallback), (vec![0.75, 0.25, 0.0, 0.0], false));
+    // Without a width the best alone, and no number is worse than any.
+    assert_eq!(near(&[-0.5, -1.0, -2.0, -0.5], 0.0).0, [1.0, 0.0, 0.0, 0.0]);
+    let nan = f32::NAN;
+    assert_eq!(near(&[nan, -1.0, nan, nan], 0.5).0, [0.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
 fn the_fallback_counts_ties_and_takes_the_lowest() {
     let advantages = [-1.0, -0.5, -0.5, 0.0, -0.5];
     let legal = set(&[0, 1, 2, 4]);
