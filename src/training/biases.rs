@@ -19,8 +19,14 @@ pub fn biases(config: &Config) -> Vec<Bias> {
         key: "value_guided.exploration",
         why: "an opponent that explores gets to an info set with other hands than their policy does, by as much as they explore",
     });
+    let scatters = guided && config.value_guided.scattered_starts > 0.0;
+    let scattering = scatters.then_some(Bias {
+        key: "value_guided.scattered_starts",
+        why: "walks that start half at random get to info sets with other hands than the policies do",
+    });
     let mut all = traversal::biases(&config.traversal);
     all.extend(exploring);
+    all.extend(scattering);
     all.extend(weighting);
     all
 }
@@ -42,6 +48,9 @@ mod tests {
         assert!(line.contains("lcfr"), "names the remedy: {line}");
         config.traversal.sampling_mode = SamplingMode::ValueGuided;
         assert_eq!(biases(&config)[0].key, "value_guided.exploration");
+        config.value_guided.scattered_starts = 0.1;
+        assert_eq!(biases(&config)[1].key, "value_guided.scattered_starts");
+        config.value_guided.scattered_starts = 0.0;
         config.value_guided.exploration = 0.0;
         assert_eq!(biases(&config).len(), 1);
         // Discounts that are alike for both signs are powers of age.

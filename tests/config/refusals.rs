@@ -233,7 +233,18 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 31] = [
+    let cases: [(&[&str], &str, &[&str]); 32] = [
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.update=hedge",
+                "averaging.scheme=current",
+                "value_guided.smoothing=0.9",
+            ],
+            "value_guided.smoothing",
+            &["update = hedge", "or update to regret_matching"],
+        ),
         (
             &[
                 "traversal.sampling_mode=value_guided",

@@ -66,7 +66,7 @@ impl Search<'_> {
     }
 
     /// Notes those of `keys` that somebody gave another value than they have anyway.
-    fn without_effect(&mut self, keys: &[&str], when: &str) {
+    pub(super) fn without_effect(&mut self, keys: &[&str], when: &str) {
         let usual = Config::default();
         for key in keys {
             if value_text(self.config, key) != value_text(&usual, key) {

@@ -44,7 +44,7 @@ impl<G: Game, E: Encoding<G>> Job for ImitationWalks<G, E> {
         let mut row = vec![0.0; encoding.info_len()];
         let mut policy = [0.0; ActionSet::CAPACITY];
         let mut depth = 0;
-        while let Ok(mover) = self.walker.enter(&state, depth, false, &mut rng) {
+        while let Ok(mover) = self.walker.enter(&state, depth, 0, &mut rng) {
             let point = rng.uniform();
             let turn = table.turn(game, (&state, mover), &mut seats, point, &mut policy);
             let action = turn.await?;

@@ -144,7 +144,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         let endpoint = loop {
             record.statistics.counts.nodes += 1;
             let before = depth < scattered;
-            let mover = match self.enter(&state, depth, before, &mut rng) {
+            let mover = match self.enter(&state, depth, scattered, &mut rng) {
                 Ok(mover) => mover,
                 Err(endpoint) => break endpoint,
             };
@@ -237,14 +237,13 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         &self,
         state: &G::State,
         depth: usize,
-        before: bool,
+        scattered: usize,
         rng: &mut R,
     ) -> Result<Player, Endpoint> {
         let mover = self.game.mover(state).ok_or(Endpoint::Terminal)?;
-        let stop = if before {
-            0.0
-        } else {
-            self.stop_probability(depth)
+        let stop = match depth < scattered {
+            true => 0.0,
+            false => self.stop_probability(depth),
         };
         if stop >= 1.0 || stop > 0.0 && rng.uniform() < stop {
             return Err(Endpoint::Depth);
