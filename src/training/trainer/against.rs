@@ -28,7 +28,8 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         Self::with_rival(game, encoding, config, None)
     }
 
-    /// The same for value-guided walks in which `frozen` has the other seat, sampled as it is.
+    /// The same for value-guided walks in which `frozen` has the other seat, sampled as it is. Where its networks are as the ones that learn,
+    /// these begin as one of them.
     ///
     /// # Errors
     /// As [`Trainer::new`]; weights of other networks.
@@ -42,6 +43,11 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
         let mut trainer = Self::with_rival(game, encoding, config, Some(rival))?;
         for (head, parameters) in &frozen.weights {
             trainer.upload_weights(head.of_set(Set::Second), parameters.clone())?;
+        }
+        if *trainer.architecture() == frozen.architectures.policy
+            && let Some((_, parameters)) = frozen.weights.first()
+        {
+            trainer.learners[FITTED.index()].restore(parameters)?;
         }
         trainer.opposite = Some(Arc::new(Frozen {
             encoding: frozen.encoding.clone(),

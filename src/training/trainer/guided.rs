@@ -22,6 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Iterations against a policy that does not learn in which the critic learns alone: what it says before would spoil an imitation.
+const CRITIC_ALONE: u32 = 4;
+
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// Walks and fits policy and critic side by side, then the strategy network if there is one.
     pub(super) fn learn_guided(
@@ -149,7 +152,11 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             let fit = Passes::of_critic(config, iteration);
             fit.run(critic, returns, each, stop)
         };
+        let rests = self.opposite.is_some() && iteration <= CRITIC_ALONE;
         let mut fit_policy = || {
+            if rests {
+                return Ok(None);
+            }
             if config.training.learner == LearnerKind::PolicyGradient {
                 return fit_by_gradient(config, iteration, each, learner, decisions, stop);
             }
