@@ -3,6 +3,8 @@
 use super::{
     LearnerState, Role, TrainedGame, Trainer,
     averaging::{PolicyJournal, read_policies},
+    guided::{FITTED, SMOOTHED},
+    learner::in_target_units,
 };
 use crate::{
     checkpoint::{Checkpoint, NetworkState, PolicyMark, locate},
@@ -256,7 +258,17 @@ pub(super) fn restore<G: TrainedGame, E: Encoding<G>>(
     let [p0, p1, strategy] = Role::ALL;
     let states = [p0, p1, strategy].map(|role| state(role.name()));
     let [p0, p1, strategy] = states;
-    let states = [p0?, p1?, strategy?];
+    let mut states = [p0?, p1?, strategy?];
+    let averaged = checkpoint.config["value_guided"]["smoothing"].as_f64();
+    if config.value_guided.smoothing > 0.0 && averaged.unwrap_or(0.0) == 0.0 {
+        // The average of a run that had none begins where the fitted network is.
+        let LearnerState {
+            parameters, scale, ..
+        } = states[FITTED.index()].clone();
+        let smoothed = &mut states[SMOOTHED.index()];
+        smoothed.parameters = in_target_units(trainer.architecture(), parameters, scale);
+        smoothed.scale = 1.0;
+    }
     let critic = trainer.critic_architecture().map(|_| state(CRITIC));
     let mut league = Vec::new();
     for snapshot in &checkpoint.snapshots {

@@ -20,14 +20,6 @@ use crate::{
 use std::sync::Arc;
 
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
-    /// Fresh networks and empty memories.
-    ///
-    /// # Errors
-    /// Settings that do not fit each other or the game, or threads and memory that could not be had.
-    pub fn new(game: G, encoding: E, config: &Config) -> anyhow::Result<Self> {
-        Self::with_rival(game, encoding, config, None)
-    }
-
     /// The same for value-guided walks in which `frozen` has the other seat, sampled as it is. Where its networks are as the ones that learn,
     /// these begin as one of them.
     ///

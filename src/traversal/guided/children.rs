@@ -48,7 +48,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
             self.apply(&mut state, taken, rng);
             let mover = self.game.mover(&state);
             let stop = match mover {
-                Some(_) => self.stop_probability(depth + 1),
+                Some(_) => self.stop_probability(depth + 1).unwrap_or(0.0),
                 None => 1.0,
             };
             let gained = self.standing(&state, decider) - before;

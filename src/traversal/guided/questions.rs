@@ -17,6 +17,15 @@ pub(super) enum Question {
     Child(usize),
 }
 
+/// What is asked about a state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// The policy alone.
+    Policy,
+    /// The policy, the critic, and the critic about children.
+    Everything,
+}
+
 /// The answers about a state, in reused memory.
 #[derive(Default)]
 pub(super) struct Answers {
@@ -29,21 +38,26 @@ pub(super) struct Answers {
 }
 
 impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
-    /// Asks both heads about `state`, and the critic about those of `children` whose game goes on, and waits for all answers. Children get their
-    /// values.
+    /// Asks what `about` says, of `children` about those whose game goes on, and waits for all answers. Children get their values. How much was
+    /// asked.
     pub(super) async fn ask<L: WalkSlot>(
         &self,
         (state, mover, legal): (&G::State, Player, ActionSet),
+        about: About,
         children: &mut [Child<G::State>],
         seats: &mut Seats<'_, L, Question>,
         answers: &mut Answers,
-    ) -> Result<(), Stopped> {
+    ) -> Result<u64, Stopped> {
         let open = |number: &usize| children[*number].mover.is_some();
         let mut open: Vec<_> = (0..children.len())
             .filter(open)
             .map(Question::Child)
             .collect();
-        open.extend([Question::Critic, Question::Policy]);
+        match about {
+            About::Policy => open.push(Question::Policy),
+            About::Everything => open.extend([Question::Critic, Question::Policy]),
+        }
+        let asked = open.len() as u64;
         let mut answered = Vec::new();
         loop {
             while let Some(&question) = open.last()
@@ -66,7 +80,7 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
                 seats.ask(seat, head, question).await?;
             }
             if !seats.give_back_vacant() {
-                return Ok(());
+                return Ok(asked);
             }
             seats.wait(&mut answered).await?;
             for &seat in &answered {

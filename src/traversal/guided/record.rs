@@ -114,12 +114,6 @@ impl<G: Game> Record<G> {
                 counts.strategy_samples += 1;
             }
         }
-        counts.requests += 2;
-        counts.requests += decided
-            .children
-            .iter()
-            .filter(|child| child.mover.is_some())
-            .count() as u64;
         counts.decisions += 1;
         counts.sampled_actions += 1;
         let info = self.critic.push_info(&answers.open);

@@ -3,7 +3,7 @@
 use super::{
     Settings, Table, Taken, Targets,
     children::VALUES,
-    questions::Answers,
+    questions::{About, Answers},
     record::{Decided, Record},
 };
 use crate::{
@@ -139,8 +139,8 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         let (mut policy, mut walked) = ([0.0; ActionSet::CAPACITY], [0.0; ActionSet::CAPACITY]);
         let actions = self.encoding.num_actions();
         let (policy, walked) = (&mut policy[..actions], &mut walked[..actions]);
-        let mut depth = 0;
         let scattered = self.scattered(&mut rng);
+        let mut depth = 0;
         let endpoint = loop {
             record.statistics.counts.nodes += 1;
             let before = depth < scattered;
@@ -163,10 +163,13 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
             if !before && self.looks_ahead(&mut rng) {
                 self.children(asked, depth, &mut children, &mut rng);
             }
-            self.ask(asked, &mut children, &mut seats, &mut answers)
-                .await?;
+            let (about, exploration) = match before {
+                true => (About::Policy, SCATTER),
+                false => (About::Everything, exploration),
+            };
+            let asking = self.ask(asked, about, &mut children, &mut seats, &mut answers);
+            record.statistics.counts.requests += asking.await?;
             update.policy(&answers.policy, legal, policy);
-            let exploration = if before { SCATTER } else { exploration };
             regret::mix_uniform(policy, legal, exploration, walked);
             let drawn = rng.choose(walked, legal).or(legal.first());
             let action = drawn.unwrap_or_default();
@@ -199,13 +202,14 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
 
     /// Plies that a walk plays half at random before it records anything.
     fn scattered<R: WalkRandomness>(&self, rng: &mut R) -> usize {
-        let Settings {
-            scattered_starts: share,
-            scattered_plies: plies,
-            ..
-        } = self.settings;
-        if share > 0.0 && rng.uniform() < share {
-            1 + rng.index(plies)
+        let share = self.settings.scattered_starts;
+        // Something must be left to record.
+        let most = self
+            .max_depth
+            .map_or(usize::MAX, |depth| depth.saturating_sub(1));
+        let most = most.min(self.settings.scattered_plies);
+        if share > 0.0 && most > 0 && rng.uniform() < share {
+            1 + rng.index(most)
         } else {
             0
         }
@@ -241,26 +245,20 @@ impl<G: Game, E: Encoding<G>> GuidedWalker<G, E> {
         rng: &mut R,
     ) -> Result<Player, Endpoint> {
         let mover = self.game.mover(state).ok_or(Endpoint::Terminal)?;
-        let stop = match depth < scattered {
-            true => 0.0,
-            false => self.stop_probability(depth),
-        };
-        if stop >= 1.0 || stop > 0.0 && rng.uniform() < stop {
-            return Err(Endpoint::Depth);
+        let stop = self.stop_probability(depth).filter(|_| depth >= scattered);
+        match stop {
+            Some(stop) if stop >= 1.0 || rng.uniform() < stop => Err(Endpoint::Depth),
+            _ => Ok(mover),
         }
-        Ok(mover)
     }
 
-    /// The probability that a walk which has not ended is cut off after `depth` plies.
-    pub(super) fn stop_probability(&self, depth: usize) -> f64 {
+    /// The probability that a walk which has not ended is cut off after `depth` plies; `None` where walks are not.
+    pub(super) fn stop_probability(&self, depth: usize) -> Option<f64> {
         let reached = |plies: Option<usize>| plies.is_some_and(|plies| depth >= plies);
         if reached(self.max_depth) {
-            1.0
-        } else if reached(self.settings.horizon_start) {
-            self.settings.stop_probability
-        } else {
-            0.0
+            return Some(1.0);
         }
+        reached(self.settings.horizon_start).then_some(self.settings.stop_probability)
     }
 
     /// The value to `player` if the game were scored now, in units and without the bonus.
