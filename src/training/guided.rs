@@ -308,3 +308,26 @@ fn mirror_for_a_fit(memory: &mut Memory, compute: Compute) {
         memory.try_mirror_on(compute.device, memory.len(), Faults::none());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_reach_back_a_tenth_of_all_iterations_until_that_is_long() {
+        let mut config = Config::default();
+        config.value_guided.smoothing = 0.9;
+        // The first keeps nothing of a network that was never fitted.
+        assert_eq!(
+            smoothed(&config, 1, vec![8.0, -4.0], &[1.0, 2.0]),
+            [1.0, 2.0]
+        );
+        // (11 - 1) / (11 + 9)
+        assert_eq!(
+            smoothed(&config, 11, vec![8.0, -4.0], &[1.0, 2.0]),
+            [4.5, -1.0]
+        );
+        let late = smoothed(&config, 100_000, vec![8.0], &[-2.0]);
+        assert!((late[0] - 7.0).abs() < 1e-5, "{late:?}");
+    }
+}

@@ -66,10 +66,23 @@ fn two_iterations_and_two_more_are_four() {
 #[test]
 fn a_critic_goes_on_where_it_was() {
     let place = Place::new();
-    for (update, average) in [
-        ("training.update=regret_matching", "strategy_network"),
-        ("training.update=hedge", "strategy_network"),
-        ("training.learner=policy_gradient", "current"),
+    let strong: &[&str] = &[
+        "value_guided.targets=children",
+        "value_guided.scattered_starts=0.5",
+        "value_guided.scattered_plies=10",
+        "value_guided.smoothing=0.9",
+        "regret_matching.all_negative_fallback=near_best",
+        "traversal.regret_matching_epsilon=0.1",
+    ];
+    for (update, average, more) in [
+        (
+            "training.update=regret_matching",
+            "strategy_network",
+            &[][..],
+        ),
+        ("training.update=regret_matching", "current", strong),
+        ("training.update=hedge", "strategy_network", &[]),
+        ("training.learner=policy_gradient", "current", &[]),
     ] {
         let average = format!("averaging.scheme={average}");
         let guided = with(&[
@@ -83,8 +96,8 @@ fn a_critic_goes_on_where_it_was() {
             "value_guided.exploration_final=0.0",
             "optimization.learning_rate_final=0.0001",
         ]);
-        let all = [&guided[..], &["run.max_iterations=4"]].concat();
-        let [whole, parts] = ["whole", "parts"].map(|name| format!("{name}-{update}"));
+        let all = [&guided[..], more, &["run.max_iterations=4"]].concat();
+        let [whole, parts] = ["whole", "parts"].map(|name| format!("{name}-{update}-{average}"));
         place.smoke(&whole, &all).succeeded();
         // Both know from the start where they end: rates depend on it.
         place.smoke(&parts, &all).succeeded();

@@ -3,6 +3,7 @@
 //! For each info set of the traverser the average target over all that can happen, weighted by its probability, is compared with the
 //! quantity that the walk's documentation claims, computed by plain recursion over the game.
 
+mod children;
 mod enumeration;
 mod exact;
 mod guided;
