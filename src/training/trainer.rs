@@ -27,6 +27,7 @@ use crate::{
     platform::transfers,
     regret::Matching,
     replay::{Faults, Memory},
+    telemetry::DeviceWatch,
     traversal::{IterationWalks, Opposite, Traversers, WalkStatistics, Walker},
 };
 use anyhow::Context;
@@ -57,6 +58,8 @@ pub struct Trainer<G: ScriptedGame, E> {
     opposite: Option<Arc<dyn Opposite<G>>>,
     learners: [Learner; 3],
     memories: [Memory; 3],
+    /// What tells how the device is used, where there is one.
+    watch: Option<DeviceWatch>,
     /// How the average strategy comes about.
     average: Box<dyn Averaging>,
     /// The whole game, where its exploitability is asked for.
@@ -148,6 +151,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             architectures,
             guided,
             opposite: None,
+            watch: DeviceWatch::of(compute.device),
             walking,
             playing,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
@@ -289,6 +293,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             fits: fitted.fits,
             critic: fitted.critic,
             compute: self.learners[0].compute(),
+            device: self.watch.as_ref().map(DeviceWatch::take),
             mirrored: self
                 .memories
                 .iter()
