@@ -56,6 +56,8 @@ def sum_of(*names):
 FITS = sum_of("time/advantage_train_seconds", "time/strategy_train_seconds")
 WALKS = key("time/traversal_seconds")
 NODES = key("time/traversal_nodes_per_second")
+# The last iteration that all runs of default size have.
+LAST_COMMON = 3
 
 
 def share_of_walks(name):
@@ -162,12 +164,11 @@ def replay():
 
 
 def precisions():
-    for step, what in [("replay_host", "f32"), ("bf16", "bf16"), ("f16", "f16")]:
-        # Both f32 runs differ in nothing else from the default one.
-        step = "default" if step == "replay_host" else step
+    for step, what in [("default", "f32"), ("bf16", "bf16"), ("f16", "f16")]:
         tell(f"{what}: walks", lambda step=step: median(step, WALKS), seconds)
         tell(f"{what}: fits", lambda step=step: median(step, FITS), seconds)
-        tell(f"{what}: advantage loss, last iteration", lambda step=step: iterations(step)[-1]["loss/advantage"], lambda loss: f"{loss:.4g}")
+        loss = lambda step=step: iterations(step)[LAST_COMMON]["loss/advantage"]
+        tell(f"{what}: advantage loss, iteration {LAST_COMMON + 1}", loss, lambda loss: f"{loss:.4g}")
 
 
 def usage():
