@@ -41,7 +41,7 @@ def median(step, figure):
     if not values:
         raise Missing("failed: the run has no second iteration")
     if any(value is None for value in values):
-        raise Missing("failed: a metric is missing")
+        raise Missing("not told: the metrics do not have it")
     return statistics.median(values)
 
 
@@ -66,20 +66,29 @@ def share_of_walks(name):
 
 
 ROWS = []
+# The reason of the row before, which is not repeated.
+LAST_REASON = None
+
+
+def fail(what, reason, target):
+    global LAST_REASON
+    as_above = "failed: as above" if reason.startswith("failed") else "as above"
+    text = as_above if reason == LAST_REASON else reason
+    ROWS.append((what, text, target[0] if target else "", "no" if target else ""))
+    LAST_REASON = reason
 
 
 def tell(what, figure, shown, target=None):
     """A row: `figure` is called, `target` is (words, test)."""
+    global LAST_REASON
     try:
         value = figure()
         text = shown(value)
     except Missing as why:
-        ROWS.append((what, str(why), target[0] if target else "", "no" if target else ""))
-        return
+        return fail(what, str(why), target)
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        words = f"failed: {type(error).__name__}: {error}"
-        ROWS.append((what, words, target[0] if target else "", "no" if target else ""))
-        return
+        return fail(what, f"failed: {type(error).__name__}: {error}", target)
+    LAST_REASON = None
     met = ""
     if target:
         met = "yes" if target[1](value) else "no"
@@ -112,17 +121,18 @@ def mib(value):
 
 
 def doctor():
-    report = parsed("doctor")
-    tell(
-        "`doctor`",
-        lambda: report["problems"],
-        lambda problems: "everything needed is there" if not problems else "; ".join(problems),
-    )
+    path = FOLDER / "doctor.out"
+    problems = json.loads(path.read_text())["problems"] if path.is_file() and path.read_text() else []
+    if problems:
+        raise Missing("failed: " + "; ".join(problems))
+    tell("`doctor`", lambda: require("doctor"), lambda _: "everything needed is there")
 
 
 def forward():
     ways = parsed("forward")[0]["ways"]
-    on_device = [way for way in ways if "CUDA" in way["way"]] or ways
+    on_device = ways if DEVICE == "cpu" else [way for way in ways if "CUDA" in way["way"]]
+    if not on_device:
+        raise Missing("failed: libtorch finds no GPU")
     for way in on_device:
         for point in way["points"][-2:]:
             tell(
@@ -219,8 +229,8 @@ def tune():
 
 def machine():
     try:
-        report = parsed("doctor")
-    except (Missing, OSError, ValueError) as why:
+        report = json.loads((FOLDER / "doctor.out").read_text())
+    except (OSError, ValueError) as why:
         return f"machine not told ({why})"
     cards = [f"{card['name']}, {card['memory_bytes'] / 2**30:.0f} GiB" for card in report["cuda_devices"]]
     where = "; ".join(cards) if cards else "no GPU"
@@ -232,9 +242,9 @@ def section(title, rows):
     try:
         rows()
     except Missing as why:
-        ROWS.append((title, str(why), "", ""))
+        fail(title, str(why), None)
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        ROWS.append((title, f"failed: {type(error).__name__}: {error}", "", ""))
+        fail(title, f"failed: {type(error).__name__}: {error}", None)
 
 
 def main():
