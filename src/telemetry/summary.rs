@@ -195,6 +195,22 @@ mod tests {
     }
 
     #[test]
+    fn of_a_run_on_a_device() {
+        let mut row = row();
+        row.set("device/utilisation", 0.75);
+        row.set("device/memory_free_bytes", 4_096_u64);
+        row.set("inference/idle_share", 0.125);
+        row.set("fit/device_seconds", 0.5);
+        assert_eq!(
+            iteration_line(&row),
+            format!(
+                "{START} device_utilisation=0.75 device_free_bytes=4096 idle_share=0.125 device_fit_seconds=0.5"
+            ),
+            "what a driver does not tell is left out"
+        );
+    }
+
+    #[test]
     fn missing_figures_read_not_available() {
         let mut row = MetricsRow::new(1);
         row.set("loss/advantage", f64::NAN);
