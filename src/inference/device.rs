@@ -14,7 +14,7 @@
 use super::{Computing, Head, HeadArchitectures, Network, RowShape, TorchNetworks};
 use crate::{
     network::{Ready, TensorError},
-    platform::HostBlock,
+    platform::{HostBlock, synchronize},
 };
 use std::time::{Duration, Instant};
 use tch::{Device, Tensor};
@@ -119,13 +119,6 @@ fn in_calls(network: &Ready, rows: &Tensor, call: usize) -> Result<Tensor, Tenso
     });
     let parts = parts.collect::<Result<Vec<_>, TensorError>>()?;
     Ok(Tensor::f_cat(&parts, 0)?)
-}
-
-/// Waits for all that was given to `device`; the CPU is never behind.
-fn synchronize(device: Device) {
-    if let Device::Cuda(index) = device {
-        tch::Cuda::synchronize(index as i64);
-    }
 }
 
 impl Network for DeviceNetworks {

@@ -91,6 +91,13 @@ pub fn device_name(device: Device) -> String {
     }
 }
 
+/// Waits for all that was given to `device`; the CPU is never behind.
+pub fn synchronize(device: Device) {
+    if let Device::Cuda(index) = device {
+        tch::Cuda::synchronize(index as i64);
+    }
+}
+
 /// What a text asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {

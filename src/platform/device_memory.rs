@@ -26,7 +26,7 @@ pub fn device_memory(device: Device) -> Option<DeviceMemory> {
     ask(library, c_int::try_from(index).ok()?).ok().flatten()
 }
 
-fn runtime() -> Option<&'static Library> {
+pub(super) fn runtime() -> Option<&'static Library> {
     static RUNTIME: OnceLock<Option<Library>> = OnceLock::new();
     let library = RUNTIME.get_or_init(|| RUNTIMES.into_iter().find_map(|name| open(name).ok()));
     library.as_ref()

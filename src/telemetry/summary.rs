@@ -4,7 +4,7 @@ use super::metrics::{MetricValue, MetricsRow};
 use std::fmt::Write;
 
 /// Sums up an iteration in one line: `[i=N] Iteration complete traversal_nodes=… nodes_per_second=… advantage_loss=… strategy_loss=…
-/// iteration_seconds=… iters_per_hour=…`, then, if a device computed, what it took and what was copied, and if it was evaluated, `eval_seconds=S(P%)` with P the share of the iteration, and every
+/// iteration_seconds=… iters_per_hour=…`, then, if a device computed, how busy it was, what it took and what was copied, and if it was evaluated, `eval_seconds=S(P%)` with P the share of the iteration, and every
 /// win rate and mean score difference. A figure that is missing or not finite reads `n/a`.
 pub fn iteration_line(row: &MetricsRow) -> String {
     let mut line = format!("[i={}] Iteration complete", shown(row, "iteration"));
@@ -47,7 +47,16 @@ pub fn iteration_line(row: &MetricsRow) -> String {
 }
 
 /// Figures that only a run on a device has.
-const OF_DEVICES: [(&str, &str); 5] = [
+const OF_DEVICES: [(&str, &str); 11] = [
+    ("device_utilisation", "device/utilisation"),
+    ("device_process_bytes", "device/memory_process_bytes"),
+    ("device_free_bytes", "device/memory_free_bytes"),
+    ("idle_share", "inference/idle_share"),
+    (
+        "waiting_for_walks_share",
+        "inference/waiting_for_walks_share",
+    ),
+    ("device_fit_seconds", "fit/device_seconds"),
     ("device_forward_seconds", "inference/device_forward_seconds"),
     ("to_device_bytes", "transfer/to_device_bytes"),
     ("to_device_seconds", "transfer/to_device_seconds"),
@@ -182,6 +191,22 @@ mod tests {
                 "{START} eval_seconds=3(25%) eval/passive_discard/win_rate0=1 eval/random/avg_score_diff0=41.25 \
                  eval/random/win_rate0=0.93"
             )
+        );
+    }
+
+    #[test]
+    fn of_a_run_on_a_device() {
+        let mut row = row();
+        row.set("device/utilisation", 0.75);
+        row.set("device/memory_free_bytes", 4_096_u64);
+        row.set("inference/idle_share", 0.125);
+        row.set("fit/device_seconds", 0.5);
+        assert_eq!(
+            iteration_line(&row),
+            format!(
+                "{START} device_utilisation=0.75 device_free_bytes=4096 idle_share=0.125 device_fit_seconds=0.5"
+            ),
+            "what a driver does not tell is left out"
         );
     }
 

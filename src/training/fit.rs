@@ -1,6 +1,7 @@
 //! The loop that fits a network to minibatches.
 
 mod records;
+mod timing;
 
 use super::{
     Keep, Learner, LossKind, Minibatch, RateSchedule, StepChecks, WeightingSettings,
@@ -10,6 +11,7 @@ use crate::platform::transfers::{self, Transfers};
 use anyhow::Context;
 use records::Records;
 use std::time::Instant;
+use timing::StepTimer;
 
 /// Where minibatches come from: a replay memory with its sampler and its reused batch tensors.
 pub trait Minibatches {
@@ -68,6 +70,9 @@ pub struct FitReport {
     pub loss_scale: Option<f64>,
     /// Copies between the host and the device that the fit made.
     pub transfers: Transfers,
+    /// Seconds that a step took on its device, drawing its minibatch excluded, by those that were timed, one of 64; `None` where the host waits
+    /// for each, and in fits of fewer than nine steps.
+    pub step_seconds: Option<f64>,
     /// Seconds spent in [`Minibatches::next`].
     pub batch_seconds: f64,
     /// Seconds of the fit as a whole.
@@ -81,6 +86,12 @@ impl FitReport {
             LossKind::Advantage => self.mean_loss,
             LossKind::Strategy => self.last_loss,
         }
+    }
+
+    /// Seconds that all steps took on their device by those that were timed.
+    pub fn device_seconds(&self) -> Option<f64> {
+        let seconds = self.step_seconds?;
+        Some(seconds * self.steps_run as f64)
     }
 
     /// Optimizer steps taken.
@@ -108,6 +119,7 @@ pub fn fit(
     let mut report = FitReport::default();
     let mut selection = Selection::new(plan);
     let mut tally = Tally::default();
+    let mut timer = StepTimer::new(learner.compute().device);
     let mut records = match learner.compute().checks {
         StepChecks::OnHost => None,
         StepChecks::OnDevice => Some(Records::new(learner.compute().device)?),
@@ -121,7 +133,9 @@ pub fn fit(
         match &mut records {
             None => tally.add(step(learner, plan, &batch)?),
             Some(records) => {
-                let record = learner.masked_step(&batch, plan).context(FAILED)?;
+                let number = report.steps_run - 1;
+                let record = timer.run(number, || learner.masked_step(&batch, plan));
+                let record = record.context(FAILED)?;
                 records.push(&record, &mut tally).context(FAILED)?;
             }
         }
@@ -136,6 +150,7 @@ pub fn fit(
     }
     report.held_out_loss = selection.finish(learner, minibatches.held_out(), report.steps_run)?;
     tally.tell(&mut report);
+    report.step_seconds = timer.step_seconds();
     report.transfers = transfers::of_this_thread() - before;
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)

@@ -120,14 +120,23 @@ fn losses<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     }
 }
 
-/// What fits on another device than the CPU cost in copies. The seconds are those of the calling threads.
+/// How a device was used, why it had nothing to do in the walks, and what fits there cost in copies, whose seconds are those of the calling
+/// threads.
 fn device<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     if report.compute.rows == RowSource::InPlace {
         return;
     }
+    if let Some(used) = &report.device {
+        used.tell(row);
+    }
+    idle(report, row);
     row.set("fit/mirrored_memories", report.mirrored);
     let seconds: f64 = report.all_fits().map(|fit| fit.seconds).sum();
     row.set("fit/seconds", seconds);
+    let timed = report.all_fits().filter_map(FitReport::device_seconds);
+    if let Some(seconds) = timed.reduce(|sum, seconds| sum + seconds) {
+        row.set("fit/device_seconds", seconds);
+    }
     let mut tell = |name: &str, of: fn(&Transfers) -> Copies| {
         let copies = || report.all_fits().map(|fit| of(&fit.transfers));
         let bytes: u64 = copies().map(|copies| copies.bytes).sum();
@@ -137,6 +146,20 @@ fn device<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
     };
     tell("host_to_device", |transfers| transfers.to_device);
     tell("device_to_host", |transfers| transfers.to_host);
+}
+
+/// Shares of the walks' time: without work on a lane, and why.
+fn idle<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
+    let walking = report.clock.get(Phase::Traversal).unwrap_or_default();
+    let batches = &report.batches;
+    for (name, time) in [
+        ("idle", batches.idle),
+        ("waiting_for_walks", batches.waiting_for_walks),
+        ("waiting_for_lanes", batches.waiting_for_lanes),
+    ] {
+        let share = time.as_secs_f64() / walking.as_secs_f64().max(1e-9);
+        row.set(format!("inference/{name}_share"), share);
+    }
 }
 
 fn samples<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {

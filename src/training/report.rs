@@ -6,6 +6,7 @@ use crate::{
     evaluation::{EvaluationError, OpponentReport},
     inference::{BatchStatistics, EngineError},
     platform::transfers::Transfers,
+    telemetry::DeviceUse,
     traversal::WalkStatistics,
 };
 
@@ -29,6 +30,8 @@ pub struct IterationReport<G: ScriptedGame> {
     pub critic: Option<FitReport>,
     /// Where fits compute.
     pub compute: Compute,
+    /// How the device of walks and fits was used; `None` for a CPU.
+    pub device: Option<DeviceUse>,
     /// Memories that have a copy on the device of the fits.
     pub mirrored: usize,
     /// Seconds spent drawing minibatch slots, by network.

@@ -25,6 +25,7 @@ use crate::{
     network::Architecture,
     platform::transfers,
     replay::Memory,
+    telemetry::DeviceWatch,
     traversal::{IterationWalks, Opposite, Traversers, WalkStatistics, Walker},
 };
 use std::{
@@ -54,6 +55,8 @@ pub struct Trainer<G: ScriptedGame, E> {
     opposite: Option<Arc<dyn Opposite<G>>>,
     learners: [Learner; 3],
     memories: [Memory; 3],
+    /// What tells how the device is used, where there is one.
+    watch: Option<DeviceWatch>,
     /// How the average strategy comes about.
     average: Box<dyn Averaging>,
     /// The whole game, where its exploitability is asked for.
@@ -196,6 +199,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             fits: fitted.fits,
             critic: fitted.critic,
             compute: self.learners[0].compute(),
+            device: self.watch.as_ref().map(DeviceWatch::take),
             mirrored: self
                 .memories
                 .iter()

@@ -8,6 +8,7 @@ use crate::{
     network::Architecture,
     regret::Matching,
     replay::Faults,
+    telemetry::DeviceWatch,
     training::{
         AveragingScheme, Compute, Role, TrainedGame,
         averaging::averaging,
@@ -112,6 +113,7 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
             architectures,
             guided,
             opposite: None,
+            watch: DeviceWatch::of(compute.device),
             walking,
             playing,
             learners: [learner(p0)?, learner(p1)?, learner(strategy)?],
