@@ -5,7 +5,10 @@
 
 use super::bot_names::{is_bot_name, nearest_name, normal};
 use super::error::Reason;
-use super::schema::{Allowed, Key, NETWORK_POLICIES, Outside, most_alike};
+use super::{
+    allowed::{Allowed, NETWORK_POLICIES, Outside},
+    schema::{Key, most_alike},
+};
 use crate::training::Reinitialise;
 use figment::value::{Empty, Num, Value};
 

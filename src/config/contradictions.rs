@@ -4,6 +4,7 @@ mod device;
 mod guided;
 mod network;
 mod policy_gradient;
+mod sampling;
 
 use super::bot_names::{normal, why_not};
 use super::error::{Note, Problem, Reason, Source};
@@ -15,7 +16,7 @@ use crate::game::lost_cities::LostCities;
 use crate::inference::Kernels;
 use crate::network::Activation;
 use crate::training::{AveragingScheme, Keep, MinibatchOrder};
-use crate::traversal::{self, CutoffPlayout, CutoffValue, SamplingMode};
+use crate::traversal::{CutoffPlayout, CutoffValue, SamplingMode};
 use std::collections::BTreeMap;
 
 /// Looks for contradictions (refused) and for settings without effect (noted).
@@ -184,44 +185,6 @@ impl Search<'_> {
                 "traversal.store_strategy_on_opponent_nodes",
             ];
             self.contradiction(&keys, why);
-        }
-    }
-
-    /// Settings of one way of sampling under another.
-    fn sampling_without_effect(&mut self) {
-        let (now, usual) = (&self.config.traversal, traversal::Settings::default());
-        let mode = now.sampling_mode;
-        let outcome = mode == SamplingMode::Outcome;
-        let differing = [
-            (
-                mode != SamplingMode::Robust && now.robust_actions != usual.robust_actions,
-                "traversal.robust_actions",
-                "robust",
-            ),
-            (
-                outcome && now.branches_in_flight != usual.branches_in_flight,
-                "traversal.branches_in_flight",
-                "external, all_actions or robust",
-            ),
-            (
-                !outcome && now.outcome_sampling_value_clip != usual.outcome_sampling_value_clip,
-                "traversal.outcome_sampling_value_clip",
-                "outcome",
-            ),
-            (
-                !outcome && now.outcome_unsampled_regret != usual.outcome_unsampled_regret,
-                "traversal.outcome_unsampled_regret",
-                "outcome",
-            ),
-            (
-                !outcome && now.outcome_sampling_explorers != usual.outcome_sampling_explorers,
-                "traversal.outcome_sampling_explorers",
-                "outcome",
-            ),
-        ];
-        for (_, key, modes) in differing.into_iter().filter(|(differs, ..)| *differs) {
-            let text = format!("has no effect unless traversal.sampling_mode is {modes}");
-            self.note(key, text);
         }
     }
 

@@ -12,6 +12,7 @@
 //! Everything wrong is found before anything starts, and reported at once: [`ConfigError`] lists each [`Problem`] with its
 //! key, the value, where the value came from and what is allowed.
 
+mod allowed;
 mod bot_names;
 mod coerce;
 mod contradictions;

@@ -93,7 +93,8 @@ pub struct Settings {
     /// Nodes after which a walk is cut off, under `outcome`; null = no limit. As a walk has one path there, this shortens the game as
     /// `max_depth` does. The other modes have no such limit: what it would cut off depends on which branches were walked first.
     pub max_nodes_per_traversal: Option<usize>,
-    /// Regret matching falls back when positive advantages sum to no more than this; also the least sampling probability divided by under
+    /// Regret matching falls back when positive advantages sum to no more than this (points, or units of `value_guided.points_per_unit`), and
+    /// `regret_matching.all_negative_fallback: near_best` takes for equal what differs by less; also the least sampling probability divided by under
     /// `outcome`, where it biases if it exceeds `outcome_sampling_epsilon` over the number of legal actions.
     pub regret_matching_epsilon: f64,
     /// Uniform share mixed into the sampling policy under `outcome`, and into the traverser's path under `all_actions`; 0 to 1. At 0 the
