@@ -91,7 +91,7 @@ pub fn run(args: &EvaluateArgs, log_format: LogFormat) -> anyhow::Result<ExitCod
     }
     let device = choose_device("--device", &args.device)?;
     Logging::init(log_format)?;
-    if device.device != Device::Cpu {
+    if device.why.is_some() || device.device != Device::Cpu {
         info!("{}", device.line("--device"));
     }
     let stop = stop_on_ctrl_c("stopping: the games are dropped; Ctrl-C again leaves at once")?;

@@ -30,7 +30,7 @@ impl StrategyArg {
     }
 }
 
-/// A checkpoint to judge.
+/// A checkpoint whose policy plays.
 pub(super) struct Saved {
     pub path: PathBuf,
     pub run: SavedRun,
@@ -42,7 +42,7 @@ impl Saved {
         let run = SavedRun::new(find_resumption(path)?);
         Ok(Self {
             path: path.to_owned(),
-            run: run.with_context(|| format!("{} cannot be judged", path.display()))?,
+            run: run.with_context(|| format!("{} cannot play", path.display()))?,
         })
     }
 

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tch::{Device, Tensor};
 
 /// One of so many batches is timed on the device. Timing waits for the device before and after: each time would stall the pipeline.
+/// Lanes share one queue of the device, so that a time holds what others queued meanwhile: with several lanes it is no less than the batch took.
 const TIMING_INTERVAL: u64 = 64;
 /// The first batches find an allocator and kernels that are not warm.
 const FIRST_TIMED: u64 = 8;

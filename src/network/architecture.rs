@@ -9,9 +9,13 @@ use super::{
     parameters::{Layout, ParameterView},
     ready::{Compile, Precision, Ready},
 };
-use crate::{encoding::ColorLayout, random::Stream};
+use crate::{
+    encoding::ColorLayout,
+    platform::transfers::{Waiting, to_device},
+    random::Stream,
+};
 use std::ops::Range;
-use tch::{Device, Kind as ElementKind, Tensor};
+use tch::{Device, Tensor};
 
 /// A network without its parameters: their layout, and the function they define.
 ///
@@ -159,7 +163,11 @@ impl Architecture {
     /// A snapshot of another length, and failures of the device.
     pub fn bind_snapshot(&self, snapshot: &[f32], device: Device) -> Result<Bound, TensorError> {
         let flat = Tensor::f_from_slice(snapshot)?;
-        self.bind(&flat.f_to_device(device)?.f_to_kind(ElementKind::Float)?)
+        let flat = match device {
+            Device::Cpu => flat,
+            device => to_device(&flat, device, Waiting::Blocking)?,
+        };
+        self.bind(&flat)
     }
 
     /// As [`Architecture::bind`], in a number format and as a function traced or not, for whoever wants to share it among threads. In f32 the

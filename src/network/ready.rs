@@ -1,6 +1,6 @@
 //! A network made ready for inference: its number format, and whether its function was traced.
 
-use super::{Architecture, Bound, TensorError};
+use super::{AmpDtype, Architecture, Bound, TensorError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tch::{CModule, Kind, Tensor};
@@ -23,8 +23,8 @@ impl Precision {
     pub fn kind(self) -> Kind {
         match self {
             Self::F32 => Kind::Float,
-            Self::Bf16 => Kind::BFloat16,
-            Self::F16 => Kind::Half,
+            Self::Bf16 => AmpDtype::Bf16.kind(),
+            Self::F16 => AmpDtype::F16.kind(),
         }
     }
 }

@@ -1,4 +1,8 @@
-//! Copies between the host's memory and a device's: every one is made here, and counted.
+//! Copies between the host's memory and a device's: rows, answers, weights, and what masked steps leave behind. They are made here, and counted.
+//!
+//! Not counted are a few that are small or seldom: the loss and the norm that the host reads of a step where it checks itself, a held-out loss,
+//! the constants of an optimizer and the count of its masked steps (both once a fit), the scale of losses, and at checkpoints the moments of
+//! optimizers.
 //!
 //! On the CPU standing in for a device a copy is a copy too, so that what a path copies can be tested on any machine.
 

@@ -38,7 +38,7 @@ impl Batch {
 }
 
 /// A copy of `host` on `device`, queued behind the device's other work.
-pub(super) fn uploaded(host: &Tensor, device: Device) -> Result<Tensor, TchError> {
+pub(crate) fn uploaded(host: &Tensor, device: Device) -> Result<Tensor, TchError> {
     // libtorch keeps a pinned block until the copies from it are over. Without locked memory the driver copies the block before it returns.
     let block = pinned(host.shallow_clone(), device).unwrap_or_else(|_| host.shallow_clone());
     to_device(&block, device, Waiting::NonBlocking)

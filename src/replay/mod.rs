@@ -29,6 +29,7 @@ mod sweep;
 
 pub use checksum::Checksum;
 pub use device_batch::DeviceBatch;
+pub(crate) use device_batch::uploaded;
 pub use held_out::HeldOut;
 pub use journal::{Journal, JournalError, MemoryMark};
 pub use memory::{Memory, MemoryError, Sample};

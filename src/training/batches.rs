@@ -131,9 +131,15 @@ impl<'a> MemoryBatches<'a> {
     ///
     /// # Errors
     /// When the memory for them cannot be had.
-    pub fn with_held_out(mut self, stream: &mut Stream) -> anyhow::Result<Self> {
-        self.held_out = Measured::draw(self.memory, stream, self.device)?;
-        Ok(self)
+    pub fn with_held_out(self, stream: &mut Stream) -> anyhow::Result<Self> {
+        let held_out = Measured::draw(self.memory, stream, self.device)?;
+        Ok(self.measured_by(held_out))
+    }
+
+    /// The same with these as [`Minibatches::held_out`].
+    pub(super) fn measured_by(mut self, held_out: Option<Measured>) -> Self {
+        self.held_out = held_out;
+        self
     }
 
     /// Time spent drawing slots.

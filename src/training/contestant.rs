@@ -10,7 +10,7 @@ use super::{
 use crate::{
     config::{Config, GameKind},
     encoding::Encoding,
-    evaluation::{Contestant, Evaluated},
+    evaluation::{Contestant, Evaluated, Reading},
     game::{Game, Player},
     inference::Head,
     network::Architecture,
@@ -27,7 +27,7 @@ pub enum SavedPolicy {
     /// The average strategy as the run has it: a network, or past policies.
     #[default]
     Average,
-    /// The advantage networks as they are, regret-matched: what the next iteration would walk with.
+    /// The networks of the last iteration as they are: advantages, regret-matched, or logits under policy gradient and hedge.
     Current,
 }
 
@@ -78,7 +78,11 @@ impl SavedRun {
         let past = self.saved.checkpoint.policies.len();
         match (policy, self.config.averaging.scheme) {
             (SavedPolicy::Current, _) | (_, AveragingScheme::Current) => {
-                "current policies (advantage networks)".to_owned()
+                let networks = match reading(&self.config, Matching::of(&self.config)) {
+                    Reading::Advantages { .. } => "advantage networks",
+                    Reading::Logits => "policy network",
+                };
+                format!("current policies ({networks})")
             }
             (SavedPolicy::Average, AveragingScheme::StrategyNetwork) => {
                 "average strategy (strategy network)".to_owned()

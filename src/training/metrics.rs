@@ -144,8 +144,8 @@ fn device<G: ScriptedGame>(report: &IterationReport<G>, row: &mut MetricsRow) {
         row.set(format!("fit/{name}_bytes"), bytes);
         row.set(format!("fit/{name}_seconds"), seconds);
     };
-    tell("host_to_device", |transfers| transfers.to_device);
-    tell("device_to_host", |transfers| transfers.to_host);
+    tell("to_device", |transfers| transfers.to_device);
+    tell("to_host", |transfers| transfers.to_host);
 }
 
 /// Shares of the walks' time: without work on a lane, and why.

@@ -147,7 +147,7 @@ fn gib(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64)
 }
 
-/// What is said of f16 where its steps are left out: they are how its scale is found.
+/// Whether fits look for a loss scale: f16 does, and leaves out a few steps until it is found.
 pub(super) fn searches_scale(config: &Config) -> bool {
     config.run.use_amp && config.run.amp_dtype == AmpDtype::F16
 }

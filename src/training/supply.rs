@@ -14,6 +14,7 @@ use super::{
     fit,
 };
 use crate::{
+    network::TensorError,
     platform::transfers::{self, Copies},
     random::Stream,
     replay::{DeviceBatch, Memory, RepeatedInfo},
@@ -96,10 +97,20 @@ impl Supply {
         stop: impl FnMut() -> bool,
     ) -> anyhow::Result<Supplied> {
         let device = learner.compute().device;
-        let mut batches = self.batches(memory)?.on_device(device);
-        if let Some(mut stream) = self.held_out {
-            batches = batches.with_held_out(&mut stream)?;
-        }
+        let held_out = match self.held_out.clone() {
+            None => None,
+            Some(mut stream) => match Measured::draw(memory, &mut stream, Some(device)) {
+                Ok(held_out) => held_out,
+                Err(error) => {
+                    // There is more room without the mirror.
+                    let why = error.downcast::<TensorError>()?;
+                    memory.lose_mirror(&why);
+                    return self.fit_prefetched(learner, plan, memory, stop);
+                }
+            },
+        };
+        let batches = self.batches(memory)?.on_device(device);
+        let mut batches = batches.measured_by(held_out);
         let report = fit(learner, plan, &mut batches, stop)?;
         let sampling = batches.sampling();
         if let Some(why) = batches.lost() {

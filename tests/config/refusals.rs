@@ -233,7 +233,18 @@ fn contradictions_are_refused_with_every_key_they_need() {
         "traversal.store_strategy_on_traverser_nodes=false",
         "traversal.store_strategy_on_opponent_nodes=true",
     ];
-    let cases: [(&[&str], &str, &[&str]); 32] = [
+    let cases: [(&[&str], &str, &[&str]); 33] = [
+        (
+            &[
+                "traversal.sampling_mode=value_guided",
+                "traversal.max_depth=100",
+                "training.learner=policy_gradient",
+                "averaging.scheme=current",
+                "value_guided.targets=children",
+            ],
+            "value_guided.targets",
+            &["learner = policy_gradient", "set targets to q"],
+        ),
         (
             &[
                 "traversal.sampling_mode=value_guided",

@@ -5,7 +5,7 @@ use crate::{
     config::{Config, render::value_text},
     regret::UpdateRule,
     training::{AveragingScheme, LearnerKind},
-    traversal::SamplingMode,
+    traversal::{GuidedTargets, SamplingMode},
 };
 
 /// Its own settings.
@@ -57,6 +57,14 @@ impl Search<'_> {
         if config.value_guided.smoothing > 0.0 {
             let why = "a policy gradient learns from games by the network that it changes; set smoothing to 0";
             self.contradiction(&["value_guided.smoothing", LEARNER], why);
+        }
+        if config.value_guided.targets == GuidedTargets::Children {
+            let why = "a policy gradient learns from the action taken alone, and the values of the states after all of them would be asked for in vain; set targets to q";
+            self.contradiction(&["value_guided.targets", LEARNER], why);
+        }
+        if config.run.use_amp {
+            let text = "has no effect on the fits of the policy under policy_gradient, which compute in f32; the critic's follow it";
+            self.note("run.use_amp", text.to_owned());
         }
         if config.policy_gradient.entropy_final.is_some() && config.run.max_iterations.is_none() {
             let text = "has no effect unless run.max_iterations says when it is reached";

@@ -51,10 +51,12 @@ impl AdamW {
         };
         let _ = count.steps.f_add_(taken)?;
         let [c1, c2] = count.corrections()?;
-        let squares = gradient.f_mul_out(&self.scratch, &gradient)?;
         let share = |weight: f64| taken.f_mul_scalar(weight);
+        // Nothing where the step is not taken: the square of a finite number may be infinite, and no part of that is not a number.
+        let mut counts = gradient.f_mul_out(&self.scratch, taken)?;
+        let _ = self.m.f_lerp_tensor_(&counts, &share(1.0 - BETA_1)?)?;
+        let squares = counts.f_square_()?;
         let _ = self.v.f_lerp_tensor_(&squares, &share(1.0 - BETA_2)?)?;
-        let _ = self.m.f_lerp_tensor_(&gradient, &share(1.0 - BETA_1)?)?;
         if self.weight_decay != 0.0 {
             let kept = share(self.learning_rate * self.weight_decay)?.f_rsub_scalar(1.0)?;
             let _ = parameters.f_mul_(&kept)?;
@@ -106,6 +108,20 @@ mod tests {
         let moments = optimizer.moments().unwrap();
         let parameters = Vec::<f32>::try_from(tensor).unwrap();
         [parameters, moments.m, moments.v].concat()
+    }
+
+    #[test]
+    fn a_gradient_whose_square_is_infinite_leaves_nothing_where_it_is_not_taken() {
+        let (mut tensor, mut optimizer) = start();
+        let (zero, one) = (Tensor::from(0f32), Tensor::from(1f32));
+        (optimizer.step_where(&mut tensor, &gradient(1), &one)).unwrap();
+        let before = numbers(&tensor, &optimizer);
+        let huge = Tensor::from_slice(&[1e25f32, -1e25, f32::MAX, 0.0]);
+        (optimizer.step_where(&mut tensor, &huge, &zero)).unwrap();
+        assert_eq!(numbers(&tensor, &optimizer), before);
+        (optimizer.step_where(&mut tensor, &gradient(2), &one)).unwrap();
+        let after = numbers(&tensor, &optimizer);
+        assert!(after.iter().all(|number| number.is_finite()), "{after:?}");
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Memory {
     pub fn lose_mirror(&mut self, why: &TensorError) {
         if let Some(mirror) = self.mirror.take() {
             warn!(
-                "the copy of a replay memory on {} is given up ({why}): from now on its minibatches come from the host's memory, which holds                  all {} samples; set replay.device to host to start that way",
+                "the copy of a replay memory on {} is given up ({why}): from now on its minibatches come from the host's memory, which holds \
+                 all {} samples; set replay.device to host to start that way",
                 device_name(mirror.device()),
                 self.size
             );

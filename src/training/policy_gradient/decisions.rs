@@ -2,10 +2,10 @@
 
 use super::SurrogateBatch;
 use crate::{
-    replay::{Batch, Memory, MemoryError, Sample, Sweep},
+    replay::{Batch, Memory, MemoryError, Sample, Sweep, uploaded},
     traversal::Taken,
 };
-use tch::{TchError, Tensor};
+use tch::{Device, TchError, Tensor};
 
 /// Decisions with the actions that were taken. Targets of the memory's samples mean nothing.
 pub struct Decisions {
@@ -19,8 +19,11 @@ pub struct DecisionBatches<'a> {
     decisions: &'a Decisions,
     sweep: Sweep,
     batch: Batch,
-    /// `[rows]` each: numbers of the actions taken, log probabilities, weights, advantages.
-    columns: [Tensor; 4],
+    /// Where minibatches go; `None` = they stay in the host's memory.
+    device: Option<Device>,
+    /// The last one: info states `[rows, info_len]`, legal actions `[rows, actions]`, and `[rows]` each: numbers of the actions taken, log
+    /// probabilities, weights, advantages.
+    columns: [Tensor; 6],
 }
 
 impl Decisions {
@@ -38,9 +41,10 @@ impl Decisions {
         self.taken.clear();
     }
 
-    /// Adds a decision. One without a choice teaches nothing and is left out.
+    /// Adds a decision. One without a choice teaches nothing and is left out, and so is one whose action the policy gave no probability: only
+    /// exploration took it, it weighs nothing, and a ratio to what it was does not exist.
     pub fn add(&mut self, sample: &Sample<'_>, taken: Taken) {
-        if sample.legal.len() < 2 {
+        if sample.legal.len() < 2 || taken.probability == 0.0 {
             return;
         }
         match self.memory.add(sample) {
@@ -55,15 +59,22 @@ impl Decisions {
         self.memory.len()
     }
 
-    /// Minibatches of `rows` decisions that meet every decision before any is met again, in the order of `sweep`.
+    /// Minibatches of `rows` decisions that meet every decision before any is met again, in the order of `sweep`, copied to `device` if there is
+    /// one.
     ///
     /// # Errors
     /// When the memory for a minibatch cannot be had.
-    pub fn batches(&self, rows: usize, sweep: Sweep) -> Result<DecisionBatches<'_>, MemoryError> {
+    pub fn batches(
+        &self,
+        rows: usize,
+        sweep: Sweep,
+        device: Option<Device>,
+    ) -> Result<DecisionBatches<'_>, MemoryError> {
         Ok(DecisionBatches {
             decisions: self,
             sweep,
             batch: Batch::new(rows, self.memory.info_len(), self.memory.actions())?,
+            device,
             columns: std::array::from_fn(|_| Tensor::new()),
         })
     }
@@ -91,16 +102,24 @@ impl DecisionBatches<'_> {
         let actions: Vec<_> = taken.iter().map(|taken| i64::from(taken.action)).collect();
         let mut advantages = column(|taken| taken.advantage);
         standardise(&mut advantages);
+        let placed = |host: Tensor| match self.device {
+            None => Ok(host),
+            Some(device) => uploaded(&host, device),
+        };
         self.columns = [
-            Tensor::f_from_slice(&actions)?,
-            Tensor::f_from_slice(&column(|taken| taken.probability.ln()))?,
-            Tensor::f_from_slice(&column(Taken::weight))?,
-            Tensor::f_from_slice(&advantages)?,
+            placed(self.batch.info().shallow_clone())?,
+            placed(self.batch.legal().shallow_clone())?,
+            placed(Tensor::f_from_slice(&actions)?)?,
+            placed(Tensor::f_from_slice(&column(|taken| {
+                taken.probability.ln()
+            }))?)?,
+            placed(Tensor::f_from_slice(&column(Taken::weight))?)?,
+            placed(Tensor::f_from_slice(&advantages)?)?,
         ];
-        let [action, log_probability, weight, advantage] = &self.columns;
+        let [info, legal, action, log_probability, weight, advantage] = &self.columns;
         Ok(SurrogateBatch {
-            info: self.batch.info(),
-            legal: self.batch.legal(),
+            info,
+            legal,
             action,
             log_probability,
             weight,
@@ -128,6 +147,7 @@ mod tests {
     use super::*;
     use crate::{
         game::ActionSet,
+        platform::transfers,
         random::{Purpose, Stream},
     };
 
@@ -176,14 +196,58 @@ mod tests {
             assert_eq!(sample.info[0], decisions.taken[slot].advantage);
         }
         let sweep = decisions.memory.start_sweep(&mut stream());
-        let mut batches = decisions.batches(2, sweep).unwrap();
+        let batches = |device| decisions.batches(2, sweep, device).unwrap();
+        let (mut here, mut there) = (batches(None), batches(Some(Device::Cpu)));
         for _ in 0..3 {
-            let batch = batches.next().unwrap();
+            let before = transfers::of_this_thread();
+            let batch = here.next().unwrap();
+            assert_eq!(transfers::of_this_thread(), before);
             let infos = Vec::<f32>::try_from(batch.info.view(-1)).unwrap();
             let actions = Vec::<i64>::try_from(batch.action).unwrap();
             for (info, action) in infos.into_iter().zip(actions) {
                 assert_eq!(info as i64 % 2, action);
             }
+            // On a device it is the same one, every column of it a copy.
+            let copied = there.next().unwrap();
+            let copies = transfers::of_this_thread() - before;
+            assert_eq!((copies.to_device.count, copies.to_host.count), (6, 0));
+            for (here, there) in [
+                (batch.info, copied.info),
+                (batch.legal, copied.legal),
+                (batch.action, copied.action),
+                (batch.log_probability, copied.log_probability),
+                (batch.weight, copied.weight),
+                (batch.advantage, copied.advantage),
+            ] {
+                assert!(here.equal(there));
+            }
         }
+    }
+
+    #[test]
+    fn an_action_without_probability_is_left_out() {
+        let stream = || Stream::new(1, Purpose::Trial, 0, 0);
+        let mut decisions = Decisions::new(Memory::new(4, 1, 2, stream()).unwrap());
+        for probability in [0.0, f32::MIN_POSITIVE, 0.0, 0.5] {
+            let sample = Sample {
+                info: &[probability],
+                target: &[0.0; 2],
+                legal: [0u8, 1].into_iter().collect::<ActionSet>(),
+                iteration: 1,
+                first_open: false,
+            };
+            let taken = Taken {
+                action: 0,
+                probability,
+                walked: 0.25,
+                advantage: probability,
+            };
+            decisions.add(&sample, taken);
+        }
+        assert_eq!(decisions.len(), 2);
+        let sweep = decisions.memory().start_sweep(&mut stream());
+        let mut batches = decisions.batches(2, sweep, None).unwrap();
+        let logs = Vec::<f32>::try_from(batches.next().unwrap().log_probability).unwrap();
+        assert!(logs.iter().all(|log| log.is_finite()), "{logs:?}");
     }
 }

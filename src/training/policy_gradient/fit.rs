@@ -5,9 +5,10 @@ use crate::{
     config::Config,
     inference::StopFlag,
     network::TensorError,
+    platform::transfers,
     random::Stream,
     training::{
-        FitReport, IterationError, Learner,
+        FitReport, IterationError, Learner, RowSource,
         fitting::{in_between, learning_rate_share},
         threads::use_threads,
     },
@@ -47,9 +48,12 @@ impl PolicyFit<'_> {
         let started = Instant::now();
         let settings = &self.config.policy_gradient;
         let sweep = decisions.memory().start_sweep(&mut stream);
+        let compute = learner.compute();
+        let device = (compute.rows != RowSource::InPlace).then_some(compute.device);
         let mut batches = decisions
-            .batches(settings.batch_size, sweep)
+            .batches(settings.batch_size, sweep, device)
             .map_err(anyhow::Error::from)?;
+        let before = transfers::of_this_thread();
         learner.set_step_share(learning_rate_share(self.config, self.iteration));
         let surrogate = self.surrogate();
         let steps = settings.passes * decisions.len().div_ceil(settings.batch_size.max(1));
@@ -66,6 +70,7 @@ impl PolicyFit<'_> {
         let counted = report.steps_run - report.nonfinite_losses;
         report.mean_loss = total / counted.max(1) as f64;
         report.seconds = started.elapsed().as_secs_f64();
+        report.transfers = transfers::of_this_thread() - before;
         Ok(Some(report))
     }
 

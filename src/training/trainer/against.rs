@@ -15,8 +15,9 @@ use crate::{
         exploit::Frozen,
         guided::{FITTED, Passes, reading},
     },
-    traversal::ImitationWalks,
+    traversal::{GuidedTargets, ImitationWalks},
 };
+use anyhow::ensure;
 use std::sync::Arc;
 
 impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
@@ -24,13 +25,24 @@ impl<G: TrainedGame, E: Encoding<G>> Trainer<G, E> {
     /// these begin as one of them.
     ///
     /// # Errors
-    /// As [`Trainer::new`]; weights of other networks.
+    /// As [`Trainer::new`]; weights of other networks; settings that only self-play has a use for.
     pub fn against<R: Encoding<G>>(
         game: G,
         encoding: E,
         config: &Config,
         frozen: &Contestant<R>,
     ) -> anyhow::Result<Self> {
+        ensure!(
+            config.value_guided.targets == GuidedTargets::Q,
+            "value_guided.targets = children does not go with an opponent that does not learn: the critic would be asked about states where \
+             the opponent moves, whom it never saw decide; set targets to q"
+        );
+        ensure!(
+            config.value_guided.smoothing == 0.0,
+            "value_guided.smoothing = {} does not go with an opponent that does not learn: the learner begins as the network that is fitted, \
+             which would not be the one that plays; set smoothing to 0",
+            config.value_guided.smoothing
+        );
         let rival = frozen.architectures.policy.clone();
         let mut trainer = Self::with_rival(game, encoding, config, Some(rival))?;
         for (head, parameters) in &frozen.weights {
