@@ -27,7 +27,7 @@ fn fill(memory: &mut Memory, count: usize, stream: &mut Stream) {
         memory.add(&Sample {
             info: &info,
             target: &target,
-            legal: ActionSet::from_bits(0b101 | 2 * (number as u128 % 2)),
+            legal: ActionSet::from_bits(0b101 | (2 * (number as u128 % 2))),
             iteration: number as u32 % 5,
             first_open: stream.index(4) == 0,
         });
