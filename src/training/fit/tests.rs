@@ -76,6 +76,11 @@ fn learner(num_layers: usize) -> Learner {
 }
 
 fn learner_computing(num_layers: usize, compute: Compute) -> Learner {
+    let usual = OptimizationSettings::default();
+    learner_clipping(num_layers, compute, usual.grad_clip)
+}
+
+fn learner_clipping(num_layers: usize, compute: Compute, grad_clip: f64) -> Learner {
     let settings = Settings {
         num_layers,
         hidden_size: 12,
@@ -87,6 +92,7 @@ fn learner_computing(num_layers: usize, compute: Compute) -> Learner {
     let optimization = OptimizationSettings {
         learning_rate: 1e-2,
         weight_decay: 1e-3,
+        grad_clip,
         ..OptimizationSettings::default()
     };
     Learner::computing(architecture, &initial, &optimization, compute).unwrap()

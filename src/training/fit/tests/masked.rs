@@ -111,3 +111,18 @@ fn the_best_held_out_parameters_stay_in_masked_fits_too() {
     assert_eq!(learner.state().unwrap().moments.steps, 40);
     assert!(report.held_out_loss.is_some());
 }
+
+#[test]
+fn finite_gradients_of_a_loss_that_is_not_leave_nothing_without_a_clip() {
+    let mut learner = learner_clipping(2, MASKED, 0.0);
+    run(&mut learner, 3, &mut Problem::new(3));
+    let before = learner.state().unwrap();
+    let mut huge = Problem::new(3);
+    // Their squares are infinite, and so are those of the gradient.
+    huge.unit = 1e25;
+    let report = run(&mut learner, 2, &mut huge);
+    assert_eq!((report.steps_run, report.nonfinite_losses), (2, 2));
+    assert_eq!(learner.state().unwrap(), before);
+    let report = run(&mut learner, 3, &mut Problem::new(4));
+    assert_eq!(report.updates(), 3);
+}
