@@ -2,8 +2,9 @@
 
 use super::guided::exploration;
 use crate::{
-    config::Config,
-    traversal::{self, Bias, SamplingMode},
+    config::{Config, GameKind},
+    encoding,
+    traversal::{self, Bias, GuidedTargets, SamplingMode},
 };
 
 /// Every biased choice of `config`: those of the walks ([`traversal::biases`]), of value-guided ones, and of the weights of samples; none with
@@ -24,9 +25,16 @@ pub fn biases(config: &Config) -> Vec<Bias> {
         key: "value_guided.scattered_starts",
         why: "walks that start half at random get to info sets with other hands than the policies do",
     });
+    let open = config.game == GameKind::LostCities && config.encoding.kind == encoding::Kind::Cards;
+    let looks_ahead = guided && config.value_guided.targets == GuidedTargets::Children;
+    let blind = (looks_ahead && !open).then_some(Bias {
+        key: "value_guided.targets",
+        why: "this encoding does not show the critic both hands, so where the other moves it values hands that they cannot face; set it to q",
+    });
     let mut all = traversal::biases(&config.traversal);
     all.extend(exploring);
     all.extend(scattering);
+    all.extend(blind);
     all.extend(weighting);
     all
 }
@@ -51,6 +59,10 @@ mod tests {
         config.value_guided.scattered_starts = 0.1;
         assert_eq!(biases(&config)[1].key, "value_guided.scattered_starts");
         config.value_guided.scattered_starts = 0.0;
+        config.value_guided.targets = GuidedTargets::Children;
+        assert_eq!(biases(&config)[1].key, "value_guided.targets");
+        config.encoding.kind = encoding::Kind::Cards;
+        assert_eq!(biases(&config).len(), 2);
         config.value_guided.exploration = 0.0;
         assert_eq!(biases(&config).len(), 1);
         // Discounts that are alike for both signs are powers of age.
