@@ -6,7 +6,7 @@ CARGO ?= cargo
 program := target/release/coorl-async
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test test-learning bench profile lint clean tools
+.PHONY: help setup build train test test-learning ablations bench profile lint clean tools
 
 help:
 	@echo "make setup   fetch libtorch into the user's cache and link it here (CUDA=1: with CUDA, 2.5 GB)"
@@ -14,6 +14,7 @@ help:
 	@echo "make train   train with CONFIG=$(CONFIG); more options in ARGS=\"--set run.seed=2 ...\""
 	@echo "make test    all tests but one"
 	@echo "make test-learning  whether training converges, exactly, on small games (20 minutes)"
+	@echo "make ablations  what each part of configs/strong.yaml is worth: a table (an hour; MINUTES=4 a run)"
 	@echo "make bench   benchmarks, as ratios to limits measured in the same run"
 	@echo "make profile a flamegraph of CONFIG's training, inlined functions and lines included; options in ARGS (compiles everything anew)"
 	@echo "make lint    formatting, clippy and documentation without warnings"
@@ -39,6 +40,10 @@ test: setup
 # Real runs on games whose answers are known.
 test-learning: setup
 	$(CARGO) test --release --locked --test learning -- --nocapture --test-threads 1
+
+# A run and its judgement for each file of configs/ablations, laid over configs/strong.yaml.
+ablations: build
+	sh scripts/ablations.sh
 
 # Short micro-benchmarks, then the table of limits (ARGS=--check: fails where a row misses), then nodes/s by walks and threads.
 bench: setup

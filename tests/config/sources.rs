@@ -170,7 +170,7 @@ fn bots_go_by_many_names_and_keep_their_spelling() {
 
 #[test]
 fn shipped_files_load_without_notes() {
-    for name in ["default", "smoke", "quick"] {
+    for name in ["default", "smoke", "quick", "strong", "policy_gradient"] {
         let path = repository(&format!("configs/{name}.yaml"));
         let loaded = load(&[path], [], &[]).unwrap();
         assert!(loaded.notes.is_empty(), "{name}: {:?}", loaded.notes);
@@ -188,4 +188,22 @@ fn shipped_files_load_without_notes() {
         Fallback::ArgmaxTiebreak
     );
     assert_eq!(config.training_weighting.mode, WeightingMode::Lcfr);
+}
+
+#[test]
+fn every_ablation_changes_strong() {
+    let strong = repository("configs/strong.yaml");
+    let alone = load(std::slice::from_ref(&strong), [], &[]).unwrap().config;
+    let overlays = std::fs::read_dir(repository("configs/ablations")).unwrap();
+    let mut seen = 0;
+    for overlay in overlays {
+        let path = overlay.unwrap().path();
+        let config = load(&[strong.clone(), path.clone()], [], &[])
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+            .config;
+        assert_ne!(config, alone, "{}", path.display());
+        assert!(config.run.experiment_name.starts_with("ablation-"));
+        seen += 1;
+    }
+    assert!(seen >= 12);
 }
