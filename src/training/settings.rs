@@ -20,7 +20,7 @@ pub struct RunSettings {
     /// asked for by name and not there is an error. ROCm builds of libtorch answer to `cuda`.
     pub device: String,
     /// Mixed precision of fits: forward and backward passes run in `amp_dtype`, parameters, optimizer, losses and softmax stay f32. Meant for
-    /// GPUs; on a CPU it works and brings no speed.
+    /// GPUs; on a CPU it works and can be many times slower.
     pub use_amp: bool,
     /// The type of mixed precision: `bf16`, or `f16` with a loss scale that finds its size by itself (steps whose gradient overflows are left out).
     pub amp_dtype: AmpDtype,

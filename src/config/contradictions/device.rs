@@ -9,7 +9,7 @@ impl Search<'_> {
         let (run, replay) = (&self.config.run, &self.config.replay);
         let cpu = run.device == "cpu";
         if run.use_amp && cpu {
-            let text = "brings no speed on run.device cpu, only less exact fits: mixed precision is for GPUs";
+            let text = "brings no speed on run.device cpu: fits are less exact there and can be many times slower; mixed precision is for GPUs";
             self.note("run.use_amp", text.to_owned());
         }
         if !run.use_amp && run.amp_dtype != AmpDtype::default() {
